@@ -1,0 +1,51 @@
+"""Assay explains the predictions of transformer models and proves which explanations can be trusted."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from assay.core.errors import AssayError, InputError, ModelError, SpecError, TargetError, UnsupportedError
+from assay.core.types import Attribution, Cost, Example, Target, Unit
+
+if TYPE_CHECKING:
+    from assay.core.attributions import Attributions
+    from assay.explainers.explain import explain
+    from assay.models.load import load_model, save_model
+    from assay.models.prompt import Prompt
+
+__version__ = "0.1.0"
+
+# Imported on first use: torch and transformers take seconds, and `assay list` needs neither.
+_LAZY = {
+    "Attributions": "assay.core.attributions",
+    "Prompt": "assay.models.prompt",
+    "explain": "assay.explainers.explain",
+    "load_model": "assay.models.load",
+    "save_model": "assay.models.load",
+}
+
+__all__ = [
+    "AssayError",
+    "Attribution",
+    "Attributions",
+    "Cost",
+    "Example",
+    "InputError",
+    "ModelError",
+    "Prompt",
+    "SpecError",
+    "Target",
+    "TargetError",
+    "Unit",
+    "UnsupportedError",
+    "explain",
+    "load_model",
+    "save_model",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'assay' has no attribute {name!r}")
+    return getattr(importlib.import_module(_LAZY[name]), name)

@@ -1,0 +1,97 @@
+"""`assay explain`: texts on the command line or in a file; coloured terminal, JSON, HTML or JSON lines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from assay.core.errors import AssayError, SpecError
+from assay.core.spec import split
+
+
+def run(
+    texts: Annotated[list[str] | None, typer.Argument(help="texts to explain; none: three built-in sentences")] = None,
+    model: Annotated[str, typer.Option(help="folder or hub id; 'builtin' is a small sentiment model")] = "builtin",
+    method: Annotated[
+        str, typer.Option(help="spec or list, e.g. 'lime(samples=500),occlusion'")
+    ] = "integrated_gradients",
+    text_pair: Annotated[str | None, typer.Option(help="second text, for models of pairs")] = None,
+    target: Annotated[str | None, typer.Option(help="label name or index; default: the predicted class")] = None,
+    units: Annotated[str, typer.Option(help="token, word, sentence or patch")] = "token",
+    removal: Annotated[str | None, typer.Option(help="mask_token, delete, pad, unk, zero, mean_colour")] = None,
+    scope: Annotated[str | None, typer.Option(help="score only 'text' or 'text_pair'")] = None,
+    seed: Annotated[int, typer.Option(help="of everything random")] = 0,
+    batch_tokens: Annotated[int | None, typer.Option(help="positions per pass through the model")] = None,
+    prompt: Annotated[str | None, typer.Option(help="template with {text}, to classify with a language model")] = None,
+    label: Annotated[list[str] | None, typer.Option(help="name=word that follows the prompt; once per label")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, ...")] = None,
+    dtype: Annotated[str | None, typer.Option(help="float32, bfloat16, ...")] = None,
+    input: Annotated[Path | None, typer.Option(help=".jsonl, .csv, .tsv or .txt file of inputs, also .gz")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help=".jsonl file for the attributions; resumes if interrupted")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="start --output anew")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON lines instead of colours")] = False,
+    html: Annotated[Path | None, typer.Option(help="also write an HTML page")] = None,
+) -> None:
+    """Explain predictions of a model."""
+    from assay.explainers.explain import Job, named_methods
+    from assay.models.load import load_model
+
+    if (input is None) != (output is None):
+        raise SpecError("--input and --output go together; without them the texts are arguments")
+    labels = dict(_label(item) for item in label) if label else None
+    loaded = load_model(model, prompt=prompt, labels=labels, device=device, dtype=dtype)
+    methods = named_methods(split(method))
+    job = Job.make(loaded, methods, units, removal, scope, seed, batch_tokens)
+    if input is not None and output is not None:
+        from assay.cli._file import explain_file
+
+        raise typer.Exit(explain_file(job, input, output, target, overwrite=overwrite))
+    _show(_explain(job, texts, text_pair, target), as_json, html)
+
+
+def _label(item: str) -> tuple[str, str]:
+    name, equals, word = item.partition("=")
+    if not equals or not word:
+        raise SpecError(f"--label {item!r}: write name=word, e.g. --label 'positive= positive'")
+    return name, word
+
+
+def _explain(job: Any, texts: list[str] | None, pair: str | None, target: str | None) -> list[Any]:
+    """Attributions, those of one text together."""
+    from assay.core.progress import Progress
+    from assay.core.types import Example
+    from assay.datasets.builtin import builtin
+
+    if pair is not None and (texts is None or len(texts) != 1):
+        raise SpecError("--text-pair goes with exactly one text")
+    given = [Example(text, pair, id=str(i)) for i, text in enumerate(texts)] if texts else builtin()[:3]
+    with Progress("explaining", len(given) * len(job.methods)) as bar:
+        found = job.run(list(enumerate(given)), [target] * len(given), bar)
+    return [found[name][i] for i in range(len(given)) for name in found]
+
+
+def _show(attributions: list[Any], as_json: bool, html: Path | None) -> None:
+    from assay.core.attributions import Attributions
+    from assay.core.display import rich_text
+
+    if html is not None:
+        try:
+            Attributions(attributions).to_html(str(html))
+        except OSError as error:
+            raise AssayError(f"cannot write {html}: {error.strerror}") from error
+    if as_json:
+        for attribution in attributions:
+            sys.stdout.write(json.dumps(attribution.to_dict(), ensure_ascii=False) + "\n")
+        return
+    console = Console(highlight=False)
+    for attribution in attributions:
+        console.print(rich_text(attribution), end="\n\n")
+    if html is not None:
+        console.print(f"wrote {html}")

@@ -1,0 +1,95 @@
+"""`assay list methods | families | removals`."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from assay.core.catalog import Catalog
+
+
+class Kind(StrEnum):
+    methods = "methods"
+    families = "families"
+    removals = "removals"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the list, and what --long adds to it."""
+
+    name: str
+    line: str
+    more: tuple[str, ...] = ()
+
+
+def run(
+    kind: Annotated[Kind, typer.Argument(help="what to list")],
+    long: Annotated[bool, typer.Option("--long", help="formula, paper, weakness, properties and cost of each")] = False,
+) -> None:
+    """List what there is, by the names to use in specs."""
+    entries = {Kind.methods: _methods, Kind.families: _families, Kind.removals: _removals}[kind]()
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for entry in entries:
+        table.add_row(Text(entry.name, style="bold", no_wrap=True), Text(entry.line))
+        if long:
+            table.add_row("", Padding(Text("\n".join(entry.more)), (0, 0, 1, 0)))
+    Console().print(table)
+
+
+def _methods() -> list[Entry]:
+    from assay.explainers import METHODS
+
+    return [_method(name, METHODS) for name in METHODS.names]
+
+
+def _method(name: str, methods: Catalog) -> Entry:
+    cls = methods.get(name)
+    words = [
+        "signed" if cls.signed else "not signed",
+        "complete" if cls.complete else "not complete",
+        "per class" if cls.class_dependent else "the same for every class",
+    ]
+    parameters = ", ".join(f"{f.name}={f.default}" for f in dataclasses.fields(cls) if f.init)
+    more = (
+        *[" ".join(part.split()) for part in (inspect.getdoc(cls) or "").split("\n\n")],
+        f"{methods.group(name)}; {', '.join(words)}; explains the {cls.scale} unless told otherwise",
+        f"passes per input: {cls.passes}",
+        f"parameters: {parameters or 'none'}",
+    )
+    return Entry(name, _summary(methods, name), more)
+
+
+def _families() -> list[Entry]:
+    from assay.models.families import FAMILIES
+
+    def more(family: Any) -> tuple[str, ...]:
+        reads = "images" if family.images else "text from left to right" if family.causal else "text in both directions"
+        return f"reads {reads}", f"model types: {', '.join(family.model_types)}"
+
+    return [Entry(name, _summary(FAMILIES, name), more(FAMILIES.get(name))) for name in FAMILIES.names]
+
+
+def _removals() -> list[Entry]:
+    from assay.masking.removal import REMOVALS
+
+    return [Entry(name, _summary(REMOVALS, name), (_doc(REMOVALS.get(name)),)) for name in REMOVALS.names]
+
+
+def _summary(catalog: Catalog, name: str) -> str:
+    """The first paragraph of the file's docstring."""
+    return _doc(importlib.import_module(catalog.modules[name]))
+
+
+def _doc(thing: Any) -> str:
+    return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())

@@ -1,0 +1,196 @@
+"""Specs: "lime(samples=500)" <-> Spec <-> a frozen dataclass <-> JSON <-> hash.
+
+The grammar is a Python call without quotes around words: `name`, `name(value)`, `name(key=value, ...)`, where a value
+is a number, True, False, None, a word, a quoted string, a [list] or another spec.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import hashlib
+import json
+import keyword
+import math
+import types
+import typing
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from assay.core.errors import SpecError, nearest
+
+T = TypeVar("T")
+Value: TypeAlias = "bool | int | float | str | Spec | tuple[Value, ...] | None"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A name with parameters, in the order of the dataclass it describes; `args` are values given without a name."""
+
+    name: str
+    params: tuple[tuple[str, Value], ...] = ()
+    args: tuple[Value, ...] = ()
+
+    def __str__(self) -> str:
+        inside = [_show(v) for v in self.args] + [f"{k}={_show(v)}" for k, v in self.params]
+        return f"{self.name}({', '.join(inside)})" if inside else self.name
+
+    def to_json(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"name": self.name, "params": {k: _to_json(v) for k, v in self.params}}
+        return {**out, "args": [_to_json(v) for v in self.args]} if self.args else out
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Spec:
+        params = tuple((k, _from_json(v)) for k, v in data["params"].items())
+        return Spec(data["name"], params, tuple(_from_json(v) for v in data.get("args", ())))
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the canonical JSON."""
+        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @staticmethod
+    def of(thing: object, *, full: bool = True) -> Spec:
+        """The spec of a dataclass instance: all its fields, or only those that differ from their defaults."""
+        fields = [f for f in dataclasses.fields(thing) if f.init]  # type: ignore[arg-type]
+        pairs = [(f.name, getattr(thing, f.name)) for f in fields if full or getattr(thing, f.name) != f.default]
+        return Spec(file_name(type(thing).__name__), tuple((k, _plain(v)) for k, v in pairs))
+
+
+def parse(text: str) -> Spec:
+    """Read one spec from its text."""
+    try:
+        spec = _read(ast.parse(text.strip(), mode="eval").body, text)
+    except (SyntaxError, ValueError) as error:  # ValueError: a null byte
+        raise _unreadable(text) from error
+    if isinstance(spec, str):
+        return Spec(spec)
+    if not isinstance(spec, Spec):
+        raise _unreadable(text)
+    return spec
+
+
+def split(text: str) -> list[str]:
+    """Split a list of specs at the commas outside brackets: "a,b(x=1, y=2)" -> ["a", "b(x=1, y=2)"]."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char in "([{") - (char in ")]}")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
+
+
+def build(spec: Spec, cls: type[T]) -> T:
+    """Make the dataclass `cls` with a spec's parameters, checking their names and types."""
+    hints = typing.get_type_hints(cls)
+    names = [f.name for f in dataclasses.fields(cls) if f.init]  # type: ignore[arg-type]
+    if len(spec.args) > len(names):
+        raise SpecError(f"{spec}: {spec.name} takes at most {len(names)} parameters, {len(spec.args)} were given")
+    given = dict(zip(names, spec.args, strict=False))
+    for key, value in spec.params:
+        if key not in names:
+            raise SpecError(f"{spec.name} has no parameter {key!r}; {nearest(key, names)}")
+        if key in given:
+            raise SpecError(f"{spec}: {key!r} is given twice")
+        given[key] = value
+    values = {key: _checked(spec.name, key, value, hints[key]) for key, value in given.items()}
+    try:
+        return cls(**values)
+    except ValueError as error:
+        raise SpecError(f"{spec}: {error}") from error
+
+
+def class_name(name: str) -> str:
+    """CamelCase of a file name: gradient_x_input -> GradientXInput."""
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def file_name(name: str) -> str:
+    """The inverse of `class_name`: GradientXInput -> gradient_x_input."""
+    return "".join(("_" if c.isupper() and i else "") + c.lower() for i, c in enumerate(name))
+
+
+def _unreadable(text: str) -> SpecError:
+    return SpecError(f"cannot read {text!r}; write a name such as lime, or a call such as 'lime(samples=500, seed=3)'")
+
+
+def _read(node: ast.expr, text: str) -> Value:
+    match node:
+        case ast.Name(id=word):
+            return word
+        case ast.Constant(value=float(value)) if not math.isfinite(value):
+            raise _unreadable(text)  # 1e400: neither its text nor its JSON would come back
+        case ast.Constant(value=value) if value is None or isinstance(value, bool | int | float | str):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)) if isinstance(value, int | float):
+            return -value
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return tuple(_read(item, text) for item in items)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if all(k.arg for k in keywords):
+            params = tuple((str(k.arg), _read(k.value, text)) for k in keywords)
+            if not params and not args:
+                return name  # `lime()` is `lime`: one text, one hash
+            return Spec(name, params, tuple(_read(a, text) for a in args))
+    raise _unreadable(text)
+
+
+def _checked(owner: str, key: str, value: Value, hint: Any) -> Any:
+    if not _fits(value, hint):
+        raise SpecError(f"{owner}: {key}={_show(value)} is not allowed; {key} must be {_describe(hint)}")
+    wanted = {hint, *typing.get_args(hint)}  # 1 and 1.0 are one spec wherever only a float is meant
+    return float(value) if type(value) is int and float in wanted and int not in wanted else value
+
+
+def _fits(value: Value, hint: Any) -> bool:
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        return value in args
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(value, arg) for arg in args)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(item, args[0]) for item in value)
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return value is None if hint is type(None) else isinstance(value, hint)
+
+
+def _describe(hint: Any) -> str:
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        return "one of " + ", ".join(map(str, args))
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(_describe(arg) for arg in args)
+    if origin is tuple:
+        return f"a list of {_describe(args[0])}"
+    words = {int: "a whole number", float: "a number", bool: "True or False", str: "a word", type(None): "None"}
+    return words.get(hint, getattr(hint, "__name__", str(hint)))
+
+
+def _plain(value: Any) -> Value:
+    if dataclasses.is_dataclass(value) and not isinstance(value, Spec | type):
+        return Spec.of(value)
+    return tuple(_plain(item) for item in value) if isinstance(value, list | tuple) else value
+
+
+def _show(value: Value) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_show, value)) + "]"
+    bare = not isinstance(value, str) or (value.isidentifier() and not keyword.iskeyword(value))
+    return str(value) if bare else repr(value)  # 'None' is a word, None is not
+
+
+def _to_json(value: Value) -> Any:
+    if isinstance(value, Spec):
+        return {"spec": value.to_json()}
+    return [_to_json(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _from_json(value: Any) -> Value:
+    if isinstance(value, dict):
+        return Spec.from_json(value["spec"])
+    return tuple(_from_json(item) for item in value) if isinstance(value, list) else value

@@ -1,0 +1,186 @@
+"""The types that pass between the parts of Assay. Frozen; numpy only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.core.errors import TargetError, nearest
+from assay.core.spec import Spec
+
+Scale = Literal["logit", "probability", "log_probability", "log_odds", "raw"]
+SCALES: tuple[str, ...] = get_args(Scale)
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+
+class Span(NamedTuple):
+    """Characters [start, end) of a segment: 0 = text, 1 = text_pair; -1 = special: never scored or removed."""
+
+    segment: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One input: a text, a pair of texts or an image."""
+
+    text: str | None = None
+    text_pair: str | None = None
+    image: Any = None  # PIL image or (height, width, channels) array
+    id: str = ""
+    label: int | str | float | None = None
+    rationales: tuple[tuple[Span, ...], ...] = ()  # what justifies the label, per annotator
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def content(self) -> str:
+        """What the model reads, as a key for random generators: never the id or the place in a list."""
+        pixels = "" if self.image is None else np.asarray(self.image).tobytes().hex()
+        return "\x1e".join((self.text or "", "" if self.text_pair is None else f"\x1d{self.text_pair}", pixels))
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What gets a score: characters [start, end) of a text segment, or the pixels `box` of an image."""
+
+    text: str
+    start: int
+    end: int
+    segment: int = 0  # 0 = text, 1 = text_pair
+    box: tuple[int, int, int, int] | None = None  # left, top, right, bottom
+    seen: bool = True  # False: past the length limit, the model never read it
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The number being explained: one class on a scale, or its difference to the class `against`.
+
+    `label` None means the predicted class (for regression: the only output). `scale` None means the method's own.
+    """
+
+    label: int | str | None = None
+    against: int | str | None = None
+    scale: Scale | None = None
+
+    def __post_init__(self) -> None:
+        if self.scale is not None and self.scale not in SCALES:
+            raise TargetError(f"there is no scale {self.scale!r}; {nearest(str(self.scale), SCALES)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one explanation took: sequences through the model forwards and backwards, and its share of the time."""
+
+    forwards: float = 0.0
+    backwards: float = 0.0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a method returns when there is more to say than scores: `extra` goes to the Attribution as it is."""
+
+    scores: Any  # (U,) or (B,T)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attribution:
+    """The scores of the units of one input for one target by one method."""
+
+    units: tuple[Unit, ...]
+    scores: Floats  # (U,) signed
+    target: Target  # resolved: label index and scale are set
+    label: str  # the target's name, for people
+    method: Spec  # with every parameter
+    example_id: str = ""
+    value_full: float | None = None  # the target's value on the whole input
+    value_empty: float | None = None  # ... with every unit removed, where the method asked for it
+    cost: Cost = Cost()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Attribution) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.example_id, str(self.method), self.scores.tobytes()))
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types; `from_dict` gives back an equal Attribution."""
+        return {
+            "example_id": self.example_id,
+            "method": self.method.to_json(),
+            "target": {"label": self.target.label, "against": self.target.against, "scale": self.target.scale},
+            "label": self.label,
+            "units": [_unit_to_dict(unit) for unit in self.units],
+            "scores": [float(score) for score in self.scores],
+            "value_full": self.value_full,
+            "value_empty": self.value_empty,
+            "cost": {f: getattr(self.cost, f) for f in ("forwards", "backwards", "seconds")},
+            "extra": dict(self.extra),
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Attribution:
+        return Attribution(
+            units=tuple(_unit_from_dict(unit) for unit in data["units"]),
+            scores=np.asarray(data["scores"], np.float32),
+            target=Target(**data["target"]),
+            label=data["label"],
+            method=Spec.from_json(data["method"]),
+            example_id=data["example_id"],
+            value_full=data["value_full"],
+            value_empty=data["value_empty"],
+            cost=Cost(**data["cost"]),
+            extra=dict(data["extra"]),
+        )
+
+    def top(self, k: int = 5) -> list[tuple[str, float]]:
+        """The k units with the highest scores."""
+        order = np.argsort(-self.scores, kind="stable")[:k]
+        return [(self.units[i].text, float(self.scores[i])) for i in order]
+
+    def with_id(self, example_id: str) -> Attribution:
+        return replace(self, example_id=example_id)
+
+    def to_html(self, path: str | None = None) -> str:
+        """A self-contained HTML page; written to `path` if one is given."""
+        from assay.core.display import page, write
+
+        return write(page([self]), path)
+
+    def _repr_html_(self) -> str:
+        from assay.core.display import fragment
+
+        return fragment(self)
+
+    def __str__(self) -> str:
+        from assay.core.display import terminal
+
+        return terminal(self)
+
+
+def _unit_to_dict(unit: Unit) -> dict[str, Any]:
+    box = None if unit.box is None else list(unit.box)
+    return {
+        "text": unit.text,
+        "start": unit.start,
+        "end": unit.end,
+        "segment": unit.segment,
+        "box": box,
+        "seen": unit.seen,
+    }
+
+
+def _unit_from_dict(data: Mapping[str, Any]) -> Unit:
+    box = data["box"]
+    return Unit(**{**data, "box": None if box is None else tuple(box)})

@@ -1,0 +1,1 @@
+"""Data: built-in examples, files, hub data sets and generators with known truth."""

@@ -1,0 +1,1 @@
+"""Methods that read or change attention."""

@@ -1,0 +1,58 @@
+"""Attention matrices as a tap sees them, and how layers are multiplied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from assay.models.encoding import Batch
+from assay.models.model import Model
+from assay.models.readout import OwnHead
+from assay.models.target import Targets
+
+
+@dataclass
+class HeadMeans:
+    """A tap that keeps the mean over heads of every layer, (B,T,T): no head's matrix outlives its layer."""
+
+    layers: list[Tensor] = field(default_factory=list)
+
+    def probabilities(self, layer: int, probabilities: Tensor) -> Tensor:
+        self.layers.append(probabilities.mean(1).float())
+        return probabilities
+
+    def values(self, layer: int, values: Tensor) -> Tensor:
+        return values
+
+
+def head_means(model: Model, batch: Batch, targets: Targets) -> list[Tensor]:
+    """Attention of each layer averaged over heads, rows of padding zeroed; the pass also settles the targets."""
+    tap = HeadMeans()
+    with torch.no_grad():
+        targets.settle(model.tapped(batch, tap))
+    real = batch.mask.unsqueeze(-1).float()  # (B,T,1)
+    return [layer * real for layer in tap.layers]
+
+
+def rollout(layers: list[Tensor]) -> Tensor:
+    """R = A_L ... A_2 A_1 (B,T,T): later layers multiply on the left."""
+    product = layers[0]
+    for layer in layers[1:]:
+        product = layer @ product
+    return product
+
+
+def query_mean(matrix: Tensor, batch: Batch) -> Tensor:
+    """(B,T,T) -> (B,T): the mean over real queries, the thesis's column mean."""
+    real = batch.mask.float()
+    return (matrix * real.unsqueeze(-1)).sum(1) / real.sum(1, keepdim=True)
+
+
+def read_rows(matrix: Tensor, model: Model, batch: Batch) -> Tensor:
+    """(B,T,T) -> (B,T): the row of the position that the head reads; their mean where the head takes a mean."""
+    if isinstance(model.readout, OwnHead):
+        return query_mean(matrix, batch)
+    row = matrix[torch.arange(len(batch), device=matrix.device), batch.readout]
+    return (row + matrix[:, model.family.lead :].mean(1)) / 2 if model.family.pools else row

@@ -1,0 +1,40 @@
+"""Attention rollout (Abnar & Zuidema 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from assay.core.types import Scale
+from assay.explainers.attention._matrices import head_means, query_mean, read_rows, rollout
+from assay.models.encoding import Batch
+from assay.models.model import Model
+from assay.models.target import Targets
+
+
+@dataclass(frozen=True)
+class AttentionRollout:
+    """R = A_L ... A_2 A_1 of head-averaged attention; score_i = mean_j R[j,i], or the row that the head reads.
+
+    `residual=True` mixes in the skip connection, (A + I) / 2, as Abnar & Zuidema do; `residual=False` is the thesis's
+    formula. Weakness: the same for every class; values, norms and feed-forward layers are left out.
+    """
+
+    residual: bool = True
+    row: Literal["mean", "readout"] = "mean"
+    scale: ClassVar[Scale] = "logit"
+    signed: ClassVar[bool] = False
+    complete: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = False
+    passes: ClassVar[str] = "1 f"
+    revision: ClassVar[int] = 1
+
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+        layers = head_means(model, batch, targets)
+        if self.residual:
+            layers = [(layer + torch.eye(layer.shape[-1], device=layer.device)) / 2 for layer in layers]
+        product = rollout(layers)
+        return query_mean(product, batch) if self.row == "mean" else read_rows(product, model, batch)

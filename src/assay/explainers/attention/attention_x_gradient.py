@@ -1,0 +1,59 @@
+"""Attention x gradient, generic attention explainability (Chefer et al. 2021)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from assay.core.types import Scale
+from assay.explainers.attention._matrices import read_rows
+from assay.models.encoding import Batch
+from assay.models.model import Model
+from assay.models.target import Targets
+
+
+@dataclass
+class _Probabilities:
+    """A tap that keeps the probabilities of every layer in the graph, the first layer's as its leaf."""
+
+    layers: list[Tensor] = field(default_factory=list)
+
+    def probabilities(self, layer: int, probabilities: Tensor) -> Tensor:
+        kept = probabilities if probabilities.requires_grad else probabilities.detach().requires_grad_()
+        self.layers.append(kept)
+        return kept
+
+    def values(self, layer: int, values: Tensor) -> Tensor:
+        return values
+
+
+@dataclass(frozen=True)
+class AttentionXGradient:
+    """R <- R + mean_h(relu(dv/dA_h * A_h)) R from R = I, layer by layer; score = the row that the head reads.
+
+    Class-dependent attention: only attention that raises the target counts.
+    Weakness: positive evidence only; a position's own path along the residual counts as 1 before special tokens go.
+    """
+
+    scale: ClassVar[Scale] = "logit"
+    signed: ClassVar[bool] = False
+    complete: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = True
+    passes: ClassVar[str] = "1 f + 1 b"
+    revision: ClassVar[int] = 1
+
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+        tap = _Probabilities()
+        with torch.enable_grad():
+            logits = model.tapped(batch, tap)
+            gradients = torch.autograd.grad(targets.settle(logits).values(logits).sum(), tap.layers)
+        model.passes.backwards += len(batch)
+        relevance = torch.eye(batch.ids.shape[1], device=logits.device).expand(len(batch), -1, -1)
+        real = batch.mask.unsqueeze(-1).float()
+        for probabilities, gradient in zip(tap.layers, gradients, strict=True):
+            positive = (gradient * probabilities.detach()).clamp(min=0).mean(1).float()  # (B,T,T)
+            relevance = relevance + (positive * real) @ relevance
+        return read_rows(relevance, model, batch)

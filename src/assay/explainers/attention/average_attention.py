@@ -1,0 +1,33 @@
+"""Average attention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from assay.core.types import Scale
+from assay.explainers.attention._matrices import head_means, query_mean
+from assay.models.encoding import Batch
+from assay.models.model import Model
+from assay.models.target import Targets
+
+
+@dataclass(frozen=True)
+class AverageAttention:
+    """score_i = mean over layers, heads and queries j of A[l,h,j,i], the attention paid to position i.
+
+    Weakness: the same for every class; a causal model pays most to early positions whatever they say.
+    """
+
+    scale: ClassVar[Scale] = "logit"
+    signed: ClassVar[bool] = False
+    complete: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = False
+    passes: ClassVar[str] = "1 f"
+    revision: ClassVar[int] = 1
+
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+        return query_mean(torch.stack(head_means(model, batch, targets)).mean(0), batch)

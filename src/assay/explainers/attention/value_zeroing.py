@@ -1,0 +1,95 @@
+"""Value zeroing (Mohebbi et al. 2023)."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from assay.core.types import Scale
+from assay.explainers.attention._matrices import read_rows, rollout
+from assay.models import seams
+from assay.models.encoding import Batch
+from assay.models.model import Model, NotFiniteError
+from assay.models.target import Targets
+
+
+@dataclass(frozen=True)
+class ValueZeroing:
+    """C[i,j] = how far the block's output at i moves (cosine distance) when the value vector of j is zeroed in it.
+
+    Rows are normalised to sum to 1 and the layers multiplied as in rollout; the score is the row that the head reads.
+    Every block sees its real input: one pass over T + 1 copies of the text, copy j with value j zeroed, and after each
+    block all copies go on from the unchanged one. Weakness: the same for every class.
+    """
+
+    scale: ClassVar[Scale] = "logit"
+    signed: ClassVar[bool] = False
+    complete: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = False
+    passes: ClassVar[str] = "(T + 1) f"
+    revision: ClassVar[int] = 1
+
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+        rows = []
+        for i in range(len(batch)):
+            try:
+                rows.append(self._one(model, batch.take([i]), targets.take([i])))
+            except NotFiniteError as error:
+                error.row = i  # the input, not the copy
+                raise
+        targets.settle(torch.cat([logits for _, logits in rows]))
+        return torch.cat([scores for scores, _ in rows])
+
+    def _one(self, model: Model, batch: Batch, targets: Targets) -> tuple[Tensor, Tensor]:
+        """Scores (1,T) and logits (1,C) of one input."""
+        used = int(batch.mask.sum())
+        zeroed = torch.arange(used, device=batch.ids.device)
+        size = max(1, batch.budget // batch.ids.shape[1] - 1)
+        taps = [_Zeroed(part) for part in zeroed.split(size)]
+        with torch.no_grad():
+            logits = torch.cat([_run(model, batch, tap)[:1] for tap in taps])
+        moved = [torch.cat([tap.moved[layer] for tap in taps]) for layer in range(len(taps[0].moved))]  # L x (T,T)
+        matrices = [(m / m.sum(0).clamp(min=1e-12)).T for m in moved]  # [i,j], rows sum to 1
+        wide = batch.ids.shape[1] - used
+        product = nn.functional.pad(rollout([m[None, :used] for m in matrices]), (0, wide, 0, wide))
+        return read_rows(product, model, batch), logits[:1]
+
+
+@dataclass
+class _Zeroed:
+    """Copy 0 of the text is unchanged; copy 1 + k has the value of position zeroed[k] set to 0 in every block."""
+
+    zeroed: Tensor  # (K,)
+    moved: list[Tensor] = field(
+        default_factory=list
+    )  # per layer (K,T): distance of copy k from copy 0 at each position
+
+    def probabilities(self, layer: int, probabilities: Tensor) -> Tensor:
+        return probabilities
+
+    def values(self, layer: int, values: Tensor) -> Tensor:  # (1+K,...,T,d)
+        values = values.clone()
+        copies = torch.arange(1, len(self.zeroed) + 1, device=values.device)
+        values[copies, ..., self.zeroed, :] = 0.0
+        return values
+
+    def after_block(self, module: nn.Module, args: Any, output: Any) -> Any:
+        """Measure, then let every copy go on from the unchanged one."""
+        hidden = output[0] if isinstance(output, tuple) else output  # (1+K,T,D)
+        direction = normalize(hidden.float(), dim=-1)
+        # 1 - cos as half the squared chord: 1 minus a float32 cosine near 1 would be rounding only
+        self.moved.append((direction[1:] - direction[:1]).square().sum(-1) / 2)
+        restored = hidden[:1].expand_as(hidden).contiguous()
+        return (restored, *output[1:]) if isinstance(output, tuple) else restored
+
+
+def _run(model: Model, batch: Batch, tap: _Zeroed) -> Tensor:
+    with ExitStack() as stack:
+        for block in seams.blocks(model.hf):
+            stack.enter_context(seams.hooked(block, tap.after_block))
+        return model.tapped(batch.repeat(1 + len(tap.zeroed)), tap)

@@ -1,0 +1,1 @@
+"""Controls and combinations: what the others are measured against, and several in one."""

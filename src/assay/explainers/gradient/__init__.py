@@ -1,0 +1,1 @@
+"""Methods that follow the gradient of the model."""

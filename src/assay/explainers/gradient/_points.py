@@ -1,0 +1,43 @@
+"""Gradients at many points in embedding space, as many at once as the budget allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from assay.models.encoding import Batch
+from assay.models.model import Model, NotFiniteError
+from assay.models.target import Targets
+
+Points = Callable[[Tensor, Tensor], Tensor]  # (owner (R,), row (R,)) -> embeddings (R,T,D)
+
+
+def summed_gradients(
+    model: Model, batch: Batch, targets: Targets, owner: Tensor, weight: Tensor, points: Points
+) -> Tensor:
+    """sum over rows r of weight[r] * gradient at points(r), added up for the input owner[r]: (B,T,D), float32."""
+    size = max(1, batch.budget // batch.ids.shape[1])
+    total: Tensor | None = None
+    for rows in torch.arange(len(owner), device=batch.ids.device).split(size):
+        mine = owner[rows]
+        index = mine.tolist()
+        point = points(mine, rows)
+        try:
+            gradient = model.gradients(replace(batch.take(index), embeddings=point), targets.take(index)).gradient
+        except NotFiniteError as error:
+            error.row = index[error.row]  # the input, not the point
+            raise
+        part = (weight[rows].view(-1, 1, 1) * gradient).float()
+        total = part.new_zeros(len(batch), *part.shape[1:]) if total is None else total
+        total = total.index_add(0, mine, part)
+    if total is None:
+        raise ValueError("no points given")
+    return total
+
+
+def each(batch: Batch, times: int) -> Tensor:
+    """Owners of `times` rows per input: 0,0,...,1,1,..."""
+    return torch.arange(len(batch), device=batch.ids.device).repeat_interleave(times)

@@ -1,0 +1,80 @@
+"""DeepLIFT's rescale rule on the activations of a transformer (Shrikumar et al. 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from assay.core.types import Scale
+from assay.explainers.gradient._baseline import baseline_embeddings
+from assay.models import seams
+from assay.models.encoding import Batch
+from assay.models.model import Model
+from assay.models.target import Targets
+
+
+@dataclass(frozen=True)
+class DeepLift:
+    """score_i = <x_i - r_i, m_i>, m the gradient in which activations have slope (act(u) - act(u_r)) / (u - u_r).
+
+    What it is on a transformer: only elementwise activation modules (GELU, ReLU, SiLU, tanh) follow the rule; softmax,
+    the products of attention, norms and activations written inline keep their plain gradient at x. So it is complete
+    for perceptrons and not for transformers, where it lies close to (x - r) times the gradient.
+    """
+
+    baseline: str | None = None
+    scale: ClassVar[Scale] = "logit"
+    signed: ClassVar[bool] = True
+    complete: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = True
+    passes: ClassVar[str] = "2 f + 1 b"
+    revision: ClassVar[int] = 1
+
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+        reference = baseline_embeddings(model, batch, self.baseline)
+        modules = seams.activations(model.hf)
+        records: dict[nn.Module, list[Tensor]] = {module: [] for module in modules}
+        with _hooks(modules, lambda m: _record(records[m])), torch.no_grad():
+            model.logits(replace(batch, embeddings=reference))
+        with _hooks(modules, lambda m: _rescale(records[m])):
+            _, multiplier, embeddings = model.gradients(batch, targets, settle=True)
+        return (multiplier * (embeddings - reference)).sum(-1)
+
+
+def _hooks(modules: list[nn.Module], make: Callable[[nn.Module], Callable[..., Any]]) -> ExitStack:
+    stack = ExitStack()
+    for module in modules:
+        stack.enter_context(seams.hooked(module, make(module)))
+    return stack
+
+
+def _record(into: list[Tensor]) -> Callable[..., None]:
+    """Remember a module's input at the baseline, once per call: some modules serve several layers."""
+
+    def hook(module: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> None:
+        into.append(args[0].detach())
+
+    return hook
+
+
+def _rescale(recorded: list[Tensor]) -> Callable[..., Tensor]:
+    """Same output, but its slope is that of the chord from the baseline; the tangent where both inputs agree.
+
+    Chords are taken in float64: over a short step the float32 difference of two outputs is mostly rounding.
+    """
+    calls = iter(recorded)
+
+    def hook(module: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> Tensor:
+        u, here, there = args[0], args[0].detach().double(), next(calls).double()
+        step = here - there
+        flat = step.abs() < 1e-6
+        chord = (module.forward(here) - module.forward(there)) / torch.where(flat, 1.0, step)
+        straight = output.detach() + chord.to(u.dtype) * (u - u.detach())
+        return torch.where(flat, output, straight)
+
+    return hook

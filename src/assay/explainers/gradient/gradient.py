@@ -1,0 +1,36 @@
+"""Gradient (Simonyan et al. 2014)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from torch import Tensor
+
+from assay.core.types import Scale
+from assay.models.encoding import Batch
+from assay.models.model import Model
+from assay.models.target import Targets
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """g_i = dv/dx_i at the word embedding x_i, as ||g_i||_2 (how much) or sum_d g_id (signed, as in the thesis).
+
+    Weakness: local; where the output saturates, the gradient of what matters vanishes.
+    """
+
+    reduction: Literal["l2", "sum"] = "l2"
+    scale: ClassVar[Scale] = "logit"
+    signed: ClassVar[bool] = False
+    complete: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = True
+    passes: ClassVar[str] = "1 f + 1 b"
+    revision: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signed", self.reduction != "l2")  # the class speaks for its default
+
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+        gradient = model.gradients(batch, targets, settle=True).gradient
+        return gradient if self.reduction == "l2" else gradient.sum(-1)

@@ -1,0 +1,35 @@
+"""Gradient x input (Shrikumar et al. 2016)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from assay.core.types import Scale
+from assay.explainers.gradient._length import need_length
+from assay.models.encoding import Batch
+from assay.models.model import Model
+from assay.models.target import Targets
+
+
+@dataclass(frozen=True)
+class GradientXInput:
+    """score_i = <dv/dx_i, x_i>, the dot product over the width of the word embedding.
+
+    Weakness: compares with a zero embedding that no text has; may be no better than random; is 0 where the model
+    normalises each embedding by itself (DeBERTa v2 and v3), and refuses those.
+    """
+
+    scale: ClassVar[Scale] = "logit"
+    signed: ClassVar[bool] = True
+    complete: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = True
+    passes: ClassVar[str] = "1 f + 1 b"
+    revision: ClassVar[int] = 1
+
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+        need_length(model)
+        _, gradient, embeddings = model.gradients(batch, targets, settle=True)
+        return (gradient * embeddings).sum(-1)

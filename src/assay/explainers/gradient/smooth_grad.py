@@ -1,0 +1,75 @@
+"""SmoothGrad (Smilkov et al. 2017)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from assay.core.types import Scale
+from assay.explainers.gradient._length import need_length
+from assay.explainers.gradient._points import each, summed_gradients
+from assay.models.encoding import Batch
+from assay.models.model import Model
+from assay.models.target import Targets
+
+
+@dataclass(frozen=True)
+class SmoothGrad:
+    """Mean gradient over `samples` inputs with Gaussian noise of `noise` x (max - min) of the input's embeddings.
+
+    Reductions: l2, sum (signed), x_input (signed, dot product with the clean embedding).
+    Weakness: noisy embeddings are no words; the noise level decides what is seen.
+    """
+
+    samples: int = 32
+    noise: float = 0.05
+    reduction: Literal["l2", "sum", "x_input"] = "l2"
+    seed: int = 0
+    scale: ClassVar[Scale] = "logit"
+    signed: ClassVar[bool] = False
+    complete: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = True
+    passes: ClassVar[str] = "1 f + samples (f + b)"
+    revision: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.noise < 0:
+            raise ValueError("samples must be at least 1 and noise at least 0")
+        object.__setattr__(self, "signed", self.reduction != "l2")  # the class speaks for its default
+
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+        if self.reduction == "x_input":
+            need_length(model)
+        model.full_logits(batch, targets)
+        embeddings = model.embeddings(batch)
+        spread = _spread(embeddings, batch)
+
+        def noisy(owner: Tensor, row: Tensor) -> Tensor:
+            pairs = zip(owner.tolist(), row.tolist(), strict=True)
+            noise = torch.stack([_noise(batch, i, r % self.samples, embeddings) for i, r in pairs])
+            return embeddings[owner] + self.noise * spread[owner].view(-1, 1, 1) * noise
+
+        weight = embeddings.new_full((len(batch) * self.samples,), 1 / self.samples)
+        mean = summed_gradients(model, batch, targets, each(batch, self.samples), weight, noisy)
+        if self.reduction == "x_input":
+            return (mean * embeddings).sum(-1)
+        return mean if self.reduction == "l2" else mean.sum(-1)
+
+
+def _spread(embeddings: Tensor, batch: Batch) -> Tensor:
+    """(B,) largest minus smallest entry over the positions that play."""
+    playing = batch.playing.unsqueeze(-1)
+    high = embeddings.masked_fill(~playing, -torch.inf).amax((1, 2))
+    return high - embeddings.masked_fill(~playing, torch.inf).amin((1, 2))
+
+
+def _noise(batch: Batch, i: int, sample: int, like: Tensor) -> Tensor:
+    """(T,D) noise of one sample of one input: drawn on its own positions, so padding and order change nothing."""
+    rng = np.random.default_rng((batch.seeds[i], sample))
+    used = batch.playing[i].nonzero().squeeze(-1)
+    draw = torch.from_numpy(rng.standard_normal((len(used), like.shape[-1]), dtype=np.float32))
+    return like.new_zeros(like.shape[1:]).index_copy(0, used, draw.to(like))

@@ -1,0 +1,1 @@
+"""Methods that remove units and watch the output."""

@@ -1,0 +1,27 @@
+"""Occlusion, leave one out (Zeiler & Fergus 2014)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from assay.core.types import Scale
+from assay.masking.flow import Flow
+
+
+@dataclass(frozen=True)
+class Occlusion:
+    """score_i = v(all) - v(all but i). Weakness: blind to redundancy, two copies of a cue both score nothing."""
+
+    scale: ClassVar[Scale] = "probability"
+    signed: ClassVar[bool] = True
+    complete: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = True
+    passes: ClassVar[str] = "(n + 1) f"
+    revision: ClassVar[int] = 1
+
+    def flow(self, n: int, rng: np.random.Generator) -> Flow:
+        values = yield np.vstack([~np.eye(n, dtype=bool), np.ones((1, n), bool)])  # (U+1,U)
+        return values[-1] - values[:-1]

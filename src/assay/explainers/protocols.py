@@ -1,0 +1,51 @@
+"""What a method is: a frozen dataclass whose fields are its hyper-parameters and whose class variables tell the truth.
+
+Black box: `flow` yields keep-masks. White box: `attribute` reads gradients or attention. Composite: `combine` joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from torch import Tensor
+
+from assay.core.types import Attribution, Floats, Scale, Scores
+from assay.masking.flow import Flow
+from assay.models.encoding import Batch
+from assay.models.model import Model
+from assay.models.target import Targets
+
+
+class Method(Protocol):
+    """What every method declares about itself; the contract tests hold it to its word."""
+
+    scale: ClassVar[Scale]  # its natural scale, where the caller names none
+    signed: ClassVar[bool]  # a negative score means: speaks against the target
+    complete: ClassVar[bool]  # scores sum to value_full - value_empty
+    class_dependent: ClassVar[bool]  # another target gives other scores
+    passes: ClassVar[str]  # cost in words: forward (f) and backward (b) passes per input
+    revision: ClassVar[int]  # raised whenever its numbers change
+
+
+@runtime_checkable
+class BlackBox(Method, Protocol):
+    def flow(self, n: int, rng: np.random.Generator) -> Flow:
+        """Yield keep-masks (M,n), receive values (M,), return scores (n,) or Scores."""
+
+
+@runtime_checkable
+class WhiteBox(Method, Protocol):
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor | Scores:
+        """(B,T) scores of positions, or (B,T,D) vectors whose norm is the score."""
+
+
+@runtime_checkable
+class Composite(Method, Protocol):
+    @property
+    def parts(self) -> Sequence[str]:
+        """Specs of the methods it needs."""
+
+    def combine(self, attributions: Sequence[Attribution]) -> Floats | Scores:
+        """Scores (U,) from the parts' attributions of one input."""

@@ -1,0 +1,42 @@
+"""What the removals by a token share: the same sequence with other ids; nothing else moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from assay.core.types import Bools
+from assay.models.encoding import Batch, Encoding, Rows
+
+if TYPE_CHECKING:
+    from assay.models.model import Model
+
+
+@dataclass(frozen=True)
+class ByToken:
+    """Each removed token becomes one of the tokenizer's special tokens."""
+
+    token: str  # mask, pad or unk
+    shortens: ClassVar[bool] = False
+
+    def available(self, model: Model) -> str | None:
+        if model.family.images:
+            return f"an image model has no {self.token} token"
+        return None if self._id(model) is not None else f"the tokenizer has no {self.token} token"
+
+    def rows(self, model: Model, encoding: Encoding, keep: Bools) -> Rows:
+        rows = encoding.rows(len(keep))
+        return replace(rows, ids=np.where(keep, rows.ids, self._id(model) or 0))
+
+    def reference(self, model: Model, batch: Batch) -> Tensor:
+        ids = batch.ids.masked_fill(batch.playing, self._id(model) or 0)
+        own, other = (model.embeddings(replace(batch, ids=i, embeddings=None)) for i in (batch.ids, ids))
+        return torch.where(batch.playing.unsqueeze(-1), other, own)
+
+    def _id(self, model: Model) -> int | None:
+        found: int | None = getattr(model.tokenizer, f"{self.token}_token_id")
+        return found

@@ -1,0 +1,32 @@
+"""A zero embedding in a unit's place: the look-up row (or patch projection) becomes 0, its position stays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from torch import Tensor
+
+from assay.core.types import Bools
+from assay.models.encoding import Batch, Encoding, Rows
+
+if TYPE_CHECKING:
+    from assay.models.model import Model
+
+
+@dataclass(frozen=True)
+class Zero:
+    """Each removed position's word embedding is 0. Works for every family, also for images."""
+
+    shortens: ClassVar[bool] = False
+
+    def available(self, model: Model) -> str | None:
+        return None
+
+    def rows(self, model: Model, encoding: Encoding, keep: Bools) -> Rows:
+        return replace(encoding.rows(len(keep)), weights=keep.astype(np.float32))
+
+    def reference(self, model: Model, batch: Batch) -> Tensor:
+        own = model.embeddings(replace(batch, embeddings=None))
+        return own.masked_fill(batch.playing.unsqueeze(-1), 0.0)

@@ -1,0 +1,170 @@
+"""Units: what gets a score. Tokens become words, sentences or themselves by character offsets; images have patches."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from assay.core.errors import InputError, SpecError, UnsupportedError, nearest
+from assay.core.types import Span, Unit
+from assay.models.encoding import SPECIAL, Encoding
+
+KINDS = ("token", "word", "sentence", "patch")
+SCOPES = {"text": 0, "text_pair": 1}
+
+_ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"  # cut at each character
+_JOINERS = "\u200c\u200d"  # Persian and Indic words hold them
+_MODIFIERS = "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"  # skin tones, tags of flags
+_FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
+_SENTENCE = re.compile(r"\S.*?(?:[.!?؟۔।]+[\"'”’)\]]*(?=\s|$)|[。！？]+|\n|$)", re.DOTALL)
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """A word; a character of a script without spaces; a flag; an emoji with its modifiers and joined parts.
+
+    Combining marks (accents, vowel signs, Hebrew points) stay with what they mark: `\\w` does not know them.
+    """
+    codes = [*range(0x300, 0x20000), *range(0xE0100, 0xE01F0)]  # all there are
+    marks = "".join(chr(code) for code in codes if unicodedata.category(chr(code))[0] == "M")
+    letters = rf"(?:[^\W{_ALONE}][{marks}{_JOINERS}]*)+"
+    symbol = rf"[^\w\s][{marks}{_MODIFIERS}]*"
+    return re.compile(rf"[{_ALONE}][{marks}]*|{letters}(?:['’]{letters})*|{_FLAG}|{symbol}(?:\u200d{symbol})*")
+
+
+def divide(encoding: Encoding, kind: str = "token", scope: int | str | None = None) -> Encoding:
+    """The encoding with its units. Units the model can see come first: they are the players of masks."""
+    check_kind(kind, images=encoding.pixels is not None)
+    units, unit_of = _patches(encoding) if encoding.pixels is not None else _texts(encoding, kind)
+    units, unit_of = _scoped(units, unit_of, scope)
+    if not any(unit.seen for unit in units):
+        where = "" if scope is None else f" in scope {scope!r}"
+        raise InputError(f"nothing to explain{where}: the tokenizer makes no token of it; give at least one word")
+    return replace(encoding, units=units, unit_of=unit_of)
+
+
+def check_kind(kind: str, *, images: bool) -> None:
+    if kind not in KINDS:
+        raise SpecError(f"there is no unit {kind!r}; {nearest(kind, KINDS)}")
+    if images and kind in ("word", "sentence"):
+        raise UnsupportedError(f"units={kind!r}: an image has no {kind}s; use units='patch'")
+    if not images and kind == "patch":
+        raise UnsupportedError("units='patch': a text has no patches; use token, word or sentence")
+
+
+def to_units(scores: Tensor, encodings: list[Encoding], unit_of: Tensor) -> list[np.ndarray[Any, Any]]:
+    """(B,T) scores summed within units, or (B,T,D) vectors summed within units and then their L2 norm; unseen get 0."""
+    players = max(e.players for e in encodings)
+    index = torch.where(unit_of < 0, players, unit_of)  # what belongs to no unit goes to a last bin, thrown away
+    vectors = scores if scores.dim() == 3 else scores.unsqueeze(-1)
+    sums = vectors.new_zeros(len(scores), players + 1, vectors.shape[-1])
+    sums = sums.scatter_add(1, index.unsqueeze(-1).expand_as(vectors), vectors)
+    out = (sums.norm(dim=-1) if scores.dim() == 3 else sums.squeeze(-1)).float().numpy(force=True)
+    return [pad_unseen(row[: e.players], e) for row, e in zip(out, encodings, strict=True)]
+
+
+def pad_unseen(scores: np.ndarray[Any, Any], encoding: Encoding) -> np.ndarray[Any, Any]:
+    """Scores of the players, then zeros for the units that the model never read."""
+    return np.concatenate([scores, np.zeros(len(encoding.units) - encoding.players)]).astype(np.float32)
+
+
+# --- texts -------------------------------------------------------------------------------------------------------
+
+
+def _texts(encoding: Encoding, kind: str) -> tuple[tuple[Unit, ...], Any]:
+    texts = [encoding.example.text or "", encoding.example.text_pair or ""]
+    seen = [_trim(span, texts) for span in encoding.spans]  # (T,)
+    unseen = [_trim(span, texts) for span in encoding.unseen]
+    tokens = [span for span in seen + unseen if span.start < span.end]
+    cuts = [] if kind == "token" else _cut(texts, _word() if kind == "word" else _SENTENCE)
+    bounds = _merged(cuts + tokens)
+    owner = _owners(bounds, seen)
+    order = sorted(set(owner) - {-1})
+    rank = {bound: i for i, bound in enumerate(order)}
+    late = [i for i in sorted({_find(bounds, span) for span in unseen} - set(order)) if i >= 0]
+    units = [_unit(bounds[i], texts, is_seen) for group, is_seen in ((order, True), (late, False)) for i in group]
+    return tuple(units), np.asarray([rank.get(i, -1) for i in owner], np.int64)
+
+
+def _trim(span: Span, texts: list[str]) -> Span:
+    """Without white space at its ends; what is all white space becomes empty."""
+    if span == SPECIAL:
+        return span
+    text = texts[span.segment][span.start : span.end]
+    start = span.start + len(text) - len(text.lstrip())
+    return Span(span.segment, start, max(start, span.start + len(text.rstrip())))
+
+
+def _cut(texts: list[str], pattern: re.Pattern[str]) -> list[Span]:
+    spans = [Span(i, *match.span()) for i, text in enumerate(texts) for match in pattern.finditer(text)]
+    return [s for span in spans if (s := _trim(span, texts)).start < s.end]
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """Spans joined where they overlap: words that share a token become one unit, as do the tokens of one character."""
+    joined: list[Span] = []
+    for span in sorted(set(spans)):
+        last = joined[-1] if joined else SPECIAL
+        if last.segment == span.segment and span.start < last.end:
+            joined[-1] = last._replace(end=max(last.end, span.end))
+        else:
+            joined.append(span)
+    return joined
+
+
+def _find(bounds: list[Span], span: Span) -> int:
+    """The bound that holds a span's first character, or -1."""
+    if span.segment < 0 or span.start >= span.end:
+        return -1
+    low, high = 0, len(bounds)
+    while low < high:
+        middle = (low + high) // 2
+        if (bounds[middle].segment, bounds[middle].end) <= (span.segment, span.start):
+            low = middle + 1
+        else:
+            high = middle
+    hit = low < len(bounds) and bounds[low].segment == span.segment and bounds[low].start < span.end
+    return low if hit else -1
+
+
+def _owners(bounds: list[Span], spans: list[Span]) -> list[int]:
+    """The bound of each position; a token without visible characters goes with the next one of its segment."""
+    owner = [_find(bounds, span) for span in spans]
+    for direction in (-1, 1):  # first look ahead, then back
+        order: Callable[[range], Any] = reversed if direction < 0 else iter
+        for t in order(range(len(spans))):
+            near = t - direction
+            if owner[t] < 0 and spans[t].segment >= 0 and 0 <= near < len(spans):
+                owner[t] = owner[near] if spans[near].segment == spans[t].segment else -1
+    return owner
+
+
+def _unit(bound: Span, texts: list[str], seen: bool) -> Unit:
+    return Unit(texts[bound.segment][bound.start : bound.end], bound.start, bound.end, bound.segment, seen=seen)
+
+
+# --- images and scopes -------------------------------------------------------------------------------------------
+
+
+def _patches(encoding: Encoding) -> tuple[tuple[Unit, ...], Any]:
+    units = tuple(Unit(f"patch {i}", i, i + 1, box=box) for i, box in enumerate(encoding.boxes))
+    return units, np.asarray([-1 if span == SPECIAL else span.start for span in encoding.spans], np.int64)
+
+
+def _scoped(units: tuple[Unit, ...], unit_of: Any, scope: int | str | None) -> tuple[tuple[Unit, ...], Any]:
+    if scope is None:
+        return units, unit_of
+    segment = SCOPES.get(scope, -1) if isinstance(scope, str) else scope
+    if segment not in SCOPES.values():
+        raise SpecError(f"there is no scope {scope!r}; allowed: text (0), text_pair (1)")
+    kept = [i for i, unit in enumerate(units) if unit.segment == segment]
+    rank = {old: new for new, old in enumerate(kept)}
+    return tuple(units[i] for i in kept), np.asarray([rank.get(int(u), -1) for u in unit_of], np.int64)

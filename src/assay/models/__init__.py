@@ -1,0 +1,1 @@
+"""Models: loading, encoding, logits, gradients and attention of Hugging Face transformers."""

@@ -1,0 +1,147 @@
+"""From an Example to an Encoding: texts, pairs, prompts and images. Spans come from the tokenizer's own offsets."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.core.errors import InputError, ModelError
+from assay.core.types import Example, Span
+from assay.models.encoding import SPECIAL, Encoding, Ints
+from assay.models.prompt import Prompt
+
+Pieces = tuple[list[int], list[int], list[Span]]  # ids, token types, spans
+
+
+@dataclass(frozen=True)
+class TextEncoder:
+    """Tokenises texts and pairs as the model's own tokenizer does, and remembers where each token came from."""
+
+    tokenizer: Any
+    limit: int  # positions the model can read
+    first_position: int = 0
+    causal: bool = False
+    prompt: Prompt | None = None
+
+    def __call__(self, example: Example) -> Encoding:
+        if example.text is None:
+            raise InputError(f"this model reads text, but {_kind(example)} was given")
+        if not example.text.strip() and not (example.text_pair or "").strip():
+            raise InputError("the text is empty; give at least one word")
+        if self.prompt is not None:
+            return self._prompted(example, self.prompt)
+        ids, types, spans, unseen = self._tokens(example)
+        if unseen:
+            warn_truncated(len(unseen), self.limit)
+        return self._encoding(example, ids, types, spans, unseen=unseen)
+
+    def _encoding(self, example: Example, ids: list[int], types: list[int], spans: list[Span], **more: Any) -> Encoding:
+        self._warn_unknown(ids, spans)
+        n = len(ids)
+        positions = np.arange(n, dtype=np.int64) + self.first_position
+        return Encoding(
+            example, _ints(ids), _ints(types), positions, tuple(spans), readout=n - 1 if self.causal else 0, **more
+        )
+
+    def _warn_unknown(self, ids: list[int], spans: list[Span]) -> None:
+        read = {token for token, span in zip(ids, spans, strict=True) if span != SPECIAL}
+        if read == {self.tokenizer.unk_token_id}:
+            warnings.warn("the model's tokenizer knows no character of an input; its scores mean little", stacklevel=2)
+
+    def _tokens(self, example: Example) -> tuple[list[int], list[int], list[Span], tuple[Span, ...]]:
+        """Ids, types and spans within the limit, and the spans of the tokens beyond it."""
+        if self.causal and example.text_pair is not None:
+            return self._joined(example.text or "", example.text_pair)
+        ids, types, spans = self._call(example.text, example.text_pair, None)
+        if len(ids) <= self.limit:
+            return ids, types, spans, ()
+        kept = self._call(example.text, example.text_pair, self.limit)
+        seen = {span for span in kept[2] if span != SPECIAL}
+        return *kept, tuple(span for span in spans if span != SPECIAL and span not in seen)
+
+    def _joined(self, text: str, pair: str) -> tuple[list[int], list[int], list[Span], tuple[Span, ...]]:
+        """A pair for a model without a separator: text, end-of-text token (special), pair; the longer is cut first."""
+        first, second = self._call(text, None, None), self._call(pair, None, None, special=False)
+        end = self.tokenizer.eos_token_id
+        if end is None:
+            raise ModelError("pairs need a separator or an end-of-text token, and this tokenizer has neither")
+        left, right = len(first[0]), len(second[0])
+        while left + right + 1 > self.limit:
+            left, right = (left - 1, right) if left >= right else (left, right - 1)
+        spans_right = [Span(1, s.start, s.end) for s in second[2]]
+        ids = [*first[0][:left], end, *second[0][:right]]
+        spans = [*first[2][:left], SPECIAL, *spans_right[:right]]
+        return ids, [0] * len(ids), spans, tuple(first[2][left:] + spans_right[right:])
+
+    def _call(self, text: str | None, pair: str | None, limit: int | None, *, special: bool = True) -> Pieces:
+        cut = {} if limit is None else {"truncation": "longest_first", "max_length": limit}
+        # verbose=False: we truncate ourselves and warn in our own words
+        out = self.tokenizer(
+            text,
+            pair,
+            add_special_tokens=special,
+            return_offsets_mapping=True,
+            return_special_tokens_mask=True,
+            verbose=False,
+            **cut,
+        )
+        segments = out.sequence_ids()
+        spans = [
+            SPECIAL if is_special or segment is None else Span(segment, start, end)
+            for (start, end), is_special, segment in zip(
+                out["offset_mapping"], out["special_tokens_mask"], segments, strict=True
+            )
+        ]
+        return list(out["input_ids"]), list(out.get("token_type_ids") or [0] * len(spans)), spans
+
+    def _prompted(self, example: Example, prompt: Prompt) -> Encoding:
+        ids, spans, prefix, unseen = prompt.tokens(self.tokenizer, example, self.limit)
+        if unseen:
+            warn_truncated(len(unseen), self.limit)
+        return self._encoding(example, ids, [0] * len(ids), spans, prefix=prefix, unseen=unseen)
+
+
+@dataclass(frozen=True)
+class ImageEncoder:
+    """Pixels as the model's own processor makes them; positions are the class token and the patches, row by row."""
+
+    processor: Any
+    patch: int
+    lead: int  # positions ahead of the patches
+
+    def __call__(self, example: Example) -> Encoding:
+        if example.image is None:
+            raise InputError(f"this model reads images, but {_kind(example)} was given")
+        try:
+            out = self.processor(images=example.image, return_tensors="np")
+        except (ValueError, TypeError) as error:
+            raise InputError(f"the image cannot be read ({error}); give a PIL image or an (H,W,3) array") from error
+        pixels = np.ascontiguousarray(out["pixel_values"][0], dtype=np.float32)
+        boxes = self._boxes(pixels.shape[1] // self.patch, pixels.shape[2] // self.patch)
+        spans = [SPECIAL] * self.lead + [Span(0, i, i + 1) for i in range(len(boxes))]
+        zeros = np.zeros(len(spans), np.int64)
+        return Encoding(example, zeros, zeros, zeros, tuple(spans), pixels=pixels, boxes=boxes)
+
+    def _boxes(self, height: int, width: int) -> tuple[tuple[int, int, int, int], ...]:
+        p = self.patch
+        return tuple((x * p, y * p, (x + 1) * p, (y + 1) * p) for y in range(height) for x in range(width))
+
+
+def warn_truncated(tokens: int, limit: int) -> None:
+    warnings.warn(
+        f"an input is longer than the model's {limit} positions: {tokens} tokens were not read; "
+        "their units are marked seen=False and score 0",
+        stacklevel=2,
+    )
+
+
+def _ints(values: Sequence[int]) -> Ints:
+    return np.asarray(values, np.int64)
+
+
+def _kind(example: Example) -> str:
+    return "an image" if example.image is not None else "a text"

@@ -1,0 +1,131 @@
+"""What a model reads: one example as positions (Encoding), variants of it (Rows), many of them as tensors (Batch)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from assay.core.types import Example, Floats, Span, Unit
+
+Ints = NDArray[np.int64]
+
+
+SPECIAL = Span(-1, 0, 0)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """One example as the model's positions T. `unit_of` and `units` are filled in by masking/units.py."""
+
+    example: Example
+    ids: Ints  # (T,); zeros for an image
+    types: Ints  # (T,) token types
+    positions: Ints  # (T,) position ids, fixed here and never recomputed from ids
+    spans: tuple[Span, ...]  # (T,)
+    readout: int = 0  # the position that a causal model is read at
+    prefix: int = 0  # leading positions that are the same for every input of a prompt
+    unseen: tuple[Span, ...] = ()  # tokens past the length limit
+    pixels: Floats | None = None  # (channels, height, width)
+    boxes: tuple[tuple[int, int, int, int], ...] = ()  # of an image's patches, in their order
+    unit_of: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # (T,); -1 = no unit
+    units: tuple[Unit, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def players(self) -> int:
+        """How many units can be removed: those the model has seen."""
+        return int(self.unit_of.max(initial=-1)) + 1
+
+    def rows(self, times: int = 1) -> Rows:
+        """The example itself, `times` over, as the start of its variants."""
+        whole = np.full(times, len(self), np.int64)
+        pixels = None if self.pixels is None else np.broadcast_to(self.pixels, (times, *self.pixels.shape))
+        ids, types, positions = (np.broadcast_to(a, (times, len(self))) for a in (self.ids, self.types, self.positions))
+        return Rows(ids, types, positions, whole, np.full(times, self.readout, np.int64), self.prefix, pixels)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """M variants of one example, each with its first `lengths[m]` positions in use."""
+
+    ids: Ints  # (M,T)
+    types: Ints  # (M,T)
+    positions: Ints  # (M,T)
+    lengths: Ints  # (M,)
+    readout: Ints  # (M,)
+    prefix: int = 0
+    pixels: Floats | None = None  # (M, channels, height, width)
+    weights: Floats | None = None  # (M,T) what is left of each embedding
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of many examples padded on the right, on the model's device."""
+
+    ids: Tensor  # (B,T)
+    mask: Tensor  # (B,T) 1 = position in use
+    types: Tensor  # (B,T)
+    positions: Tensor  # (B,T)
+    readout: Tensor  # (B,)
+    prefix: int = 0
+    pixels: Tensor | None = None
+    weights: Tensor | None = None  # (B,T) multiplies the embeddings
+    embeddings: Tensor | None = None  # (B,T,D) instead of the look-up: interpolation, noise, attacks
+    unit_of: Tensor | None = None  # (B,T)
+    seeds: tuple[int, ...] = ()  # of each example's own random generator
+    budget: int = 1 << 30  # how many positions may run at once
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def playing(self) -> Tensor:
+        """(B,T) True where a position belongs to a unit, i.e. may be removed."""
+        if self.unit_of is None:
+            raise ValueError("this batch was made without units; encode with masking.units.divide")
+        return self.unit_of >= 0
+
+    def repeat(self, times: int) -> Batch:
+        """The whole batch `times` over: rows 0..B-1, 0..B-1, ..."""
+        return self._rows(lambda t: t.repeat(times, *[1] * (t.dim() - 1)), self.seeds * times)
+
+    def take(self, index: Sequence[int]) -> Batch:
+        chosen = torch.as_tensor(list(index), device=self.ids.device)
+        return self._rows(lambda t: t[chosen], tuple(self.seeds[i] for i in index) if self.seeds else ())
+
+    def _rows(self, change: Callable[[Tensor], Tensor], seeds: tuple[int, ...]) -> Batch:
+        names = ("ids", "mask", "types", "positions", "readout", "pixels", "weights", "embeddings", "unit_of")
+        changed: dict[str, Any] = {name: t if t is None else change(t) for name in names for t in [getattr(self, name)]}
+        return replace(self, seeds=seeds, **changed)
+
+
+def collate(rows: Sequence[Rows], pad_id: int, device: torch.device, dtype: torch.dtype) -> Batch:
+    """Pad and stack the rows of any number of examples."""
+    width = max(int(r.lengths.max()) for r in rows)
+    lengths = np.concatenate([r.lengths for r in rows])
+    used = np.arange(width) < lengths[:, None]  # (B,T)
+
+    def stack(parts: list[NDArray[np.generic]], fill: float) -> Tensor:
+        wide = [np.pad(p[:, :width], ((0, 0), (0, max(0, width - p.shape[1]))), constant_values=fill) for p in parts]
+        return torch.from_numpy(np.where(used, np.concatenate(wide), fill)).to(device)
+
+    pixels = None if rows[0].pixels is None else np.concatenate([r.pixels for r in rows if r.pixels is not None])
+    weights = None if rows[0].weights is None else [r.weights for r in rows if r.weights is not None]
+    return Batch(
+        ids=stack([r.ids for r in rows], pad_id),
+        mask=torch.from_numpy(used.astype(np.int64)).to(device),
+        types=stack([r.types for r in rows], 0),
+        positions=stack([r.positions for r in rows], 0),
+        readout=torch.from_numpy(np.concatenate([r.readout for r in rows])).to(device),
+        prefix=min(r.prefix for r in rows),
+        pixels=None if pixels is None else torch.from_numpy(pixels).to(device, dtype),
+        weights=None if weights is None else stack(list(weights), 1.0).to(dtype),
+    )

@@ -1,0 +1,7 @@
+"""DeBERTa v2 and v3 (He et al. 2021): disentangled attention computed by the model itself, so it is tapped by hooks."""
+
+from assay.models.families import Family
+
+DebertaV2 = Family(
+    "deberta_v2", ("deberta-v2",), probabilities="attention.self.dropout", value="attention.self.value_proj"
+)

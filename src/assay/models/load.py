@@ -1,0 +1,310 @@
+"""load_model: a folder, a hub id, a (model, tokenizer) pair or a pipeline becomes a Model. And save_model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import (
+    AutoConfig,
+    AutoImageProcessor,
+    AutoModelForCausalLM,
+    AutoModelForImageClassification,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    PreTrainedConfig,
+    PreTrainedModel,
+    T5EncoderModel,
+)
+
+from assay.core.errors import ModelError, nearest
+from assay.models import seams
+from assay.models.encode import ImageEncoder, TextEncoder
+from assay.models.families import Family, family_of
+from assay.models.heads import HEADS
+from assay.models.model import Model
+from assay.models.prompt import Prompt, label_tokens
+from assay.models.readout import LabelWords, LastToken, OwnHead, Readout, StockHead
+
+BUILTIN = Path(__file__).parent / "builtin"
+TASKS = ("classification", "multi_label", "regression")
+HEADLESS = (
+    "an explanation needs a trained classifier: fine-tune one, or load a *ForSequenceClassification or "
+    "*ForImageClassification checkpoint, or give prompt= and labels= to classify with a causal language model"
+)
+
+
+def load_model(
+    model: Any,
+    tokenizer: Any = None,
+    *,
+    task: str | None = None,
+    labels: Sequence[str] | Mapping[str, str] | None = None,
+    prompt: str | Prompt | None = None,
+    device: str | torch.device | None = None,
+    dtype: str | torch.dtype | None = None,
+) -> Model:
+    """Load a model to explain.
+
+    `model` is a folder, a hub id, "builtin", a (model, tokenizer) pair, a transformers pipeline or a transformers model
+    with `tokenizer` beside it. `prompt` (with a {text} slot) and `labels` ({name: word that follows the prompt}) make a
+    classifier of a causal language model. `labels` as a list renames the classes.
+    """
+    if isinstance(model, Model):
+        return model
+    if task is not None and task not in TASKS:
+        raise ModelError(f"there is no task {task!r}; {nearest(task, TASKS)}")
+    prompt = Prompt(prompt) if isinstance(prompt, str) else prompt
+    if isinstance(model, str | Path):
+        name, hf, reader, head = _from_path(str(model), tokenizer, prompt, device, dtype)
+    else:
+        name, hf, reader, head = *_from_objects(model, tokenizer), None
+        if device is not None and getattr(hf, "hf_device_map", None) is None:
+            hf.to(device)  # type: ignore[arg-type]
+        if dtype is not None:
+            raise ModelError("dtype= is for loading a folder or id; convert your own model with model.to(dtype)")
+    return _assemble(name, hf, reader, head, task, labels, prompt)
+
+
+def save_model(model: Model, folder: str | Path) -> None:
+    """Save as a folder that `load_model` reads: safetensors, and assay.json where transformers lacks the head."""
+    folder = Path(folder)
+    model.hf.save_pretrained(folder)
+    reader = model.tokenizer or (model.encoder.processor if isinstance(model.encoder, ImageEncoder) else None)
+    if reader is not None:
+        reader.save_pretrained(folder)
+    if isinstance(model.readout, OwnHead):
+        head = model.readout.head
+        save_file({k: v.contiguous() for k, v in head.state_dict().items()}, str(folder / "head.safetensors"))
+        about = {"head": type(head).__name__.lower(), "labels": list(model.labels), "task": model.task}
+        (folder / "assay.json").write_text(json.dumps(about, indent=1))
+
+
+# --- from a folder or id -----------------------------------------------------------------------------------------
+
+
+def _from_path(
+    path: str, tokenizer: Any, prompt: Prompt | None, device: Any, dtype: Any
+) -> tuple[str, PreTrainedModel, Any, tuple[OwnHead, dict[str, Any]] | None]:
+    name = path
+    path = str(BUILTIN) if path == "builtin" else path
+    device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    try:
+        with seams.quiet():
+            return name, *_read(path, tokenizer, prompt, device, dtype)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot load {name!r}: {_first_line(error)}; give a folder or a hub id") from error
+
+
+def _read(
+    path: str, tokenizer: Any, prompt: Prompt | None, device: torch.device, dtype: Any
+) -> tuple[PreTrainedModel, Any, tuple[OwnHead, dict[str, Any]] | None]:
+    """Weights, tokenizer or processor, and a head of ours if the folder has one."""
+    if (Path(path) / "adapter_config.json").is_file():
+        hf, base = _from_adapter(path, prompt, device, dtype)
+        home = path if (Path(path) / "tokenizer_config.json").is_file() else base
+        return hf, tokenizer or AutoTokenizer.from_pretrained(home), None
+    config = AutoConfig.from_pretrained(path)
+    hf, head = _weights(path, config, prompt, device, dtype)
+    images = family_of(config.model_type).images
+    return hf, tokenizer or (_processor(path) if images else AutoTokenizer.from_pretrained(path)), head
+
+
+def _weights(
+    path: str, config: PreTrainedConfig, prompt: Prompt | None, device: torch.device, dtype: Any
+) -> tuple[PreTrainedModel, tuple[OwnHead, dict[str, Any]] | None]:
+    about = Path(path) / "assay.json"
+    auto: Any = T5EncoderModel if about.is_file() and config.model_type == "t5" else _auto_class(path, config, prompt)
+    # Only safetensors: a pickled checkpoint could run code.
+    hf, info = auto.from_pretrained(
+        path, dtype=_dtype(dtype, config, device), use_safetensors=True, output_loading_info=True
+    )
+    missing = sorted(info["missing_keys"])
+    if missing:
+        raise ModelError(f"{path}: the checkpoint has no weights for {', '.join(missing[:4])}; {HEADLESS}")
+    hf = hf.to(device)
+    if not about.is_file():
+        return hf, None
+    return hf, _own_head(Path(path), json.loads(about.read_text()), hf)
+
+
+def _own_head(folder: Path, about: dict[str, Any], hf: PreTrainedModel) -> tuple[OwnHead, dict[str, Any]]:
+    head = HEADS.get(about["head"])(hf.config.hidden_size, len(about["labels"]))
+    head.load_state_dict(load_file(str(folder / "head.safetensors")))
+    return OwnHead(head.to(hf.device, hf.dtype).eval().requires_grad_(False)), about
+
+
+def _auto_class(path: str, config: PreTrainedConfig, prompt: Prompt | None) -> Any:
+    if prompt is not None:
+        return AutoModelForCausalLM
+    (architecture,) = (config.architectures or ["none"])[:1]
+    _need_head(path, architecture, config)
+    return AutoModelForImageClassification if "ForImage" in architecture else AutoModelForSequenceClassification
+
+
+def _need_head(name: str, architecture: str, config: PreTrainedConfig) -> None:
+    """Raise unless a class of transformers classifies whole inputs with an encoder or a decoder alone."""
+    if config.is_encoder_decoder or not architecture.endswith(("ForSequenceClassification", "ForImageClassification")):
+        raise ModelError(f"{name} is a {architecture}, which has no classification head; {HEADLESS}")
+
+
+def _from_adapter(path: str, prompt: Prompt | None, device: torch.device, dtype: Any) -> tuple[PreTrainedModel, str]:
+    """The adapted model and the name of its base; the head is the adapter's own or, if it has none, the base's."""
+    try:
+        from peft import AutoPeftModelForCausalLM, AutoPeftModelForSequenceClassification, PeftConfig
+    except ImportError as error:
+        raise ModelError(f"{path} is a PEFT adapter; install it with: pip install 'assay[peft]'") from error
+    base = str(PeftConfig.from_pretrained(path).base_model_name_or_path)
+    classes = _adapted_classes(Path(path) / "adapter_model.safetensors")
+    if prompt is None and classes is None:
+        _auto_class(base, AutoConfig.from_pretrained(base), prompt)
+    auto = AutoPeftModelForSequenceClassification if prompt is None else AutoPeftModelForCausalLM
+    more: dict[str, Any] = {} if prompt is not None or classes is None else {"num_labels": classes}
+    wrapped = auto.from_pretrained(path, dtype=dtype or torch.float32, use_safetensors=True, **more)
+    hf: PreTrainedModel = seams.unwrap_peft(wrapped.to(device))
+    return hf, base
+
+
+def _adapted_classes(weights: Path) -> int | None:
+    """How many classes the head that was saved with an adapter has, if one was."""
+    if not weights.is_file():
+        raise ModelError(f"there is no {weights}: only safetensors are read, a pickled adapter could run code")
+    heads = ("score.weight", "classifier.weight", "classifier.out_proj.weight")
+    return next((len(tensor) for name, tensor in load_file(str(weights)).items() if name.endswith(heads)), None)
+
+
+def _dtype(dtype: Any, config: PreTrainedConfig, device: torch.device) -> Any:
+    if dtype is not None:
+        return dtype
+    # Half precision on a CPU is slow and coarse; a checkpoint stored so is computed in float32.
+    return torch.float32 if device.type == "cpu" else getattr(config, "dtype", None) or torch.float32
+
+
+def _processor(path: str) -> Any:
+    try:
+        return AutoImageProcessor.from_pretrained(path, backend="pil")
+    except ImportError as error:
+        raise ModelError("images need Pillow; install it with: pip install 'assay[images]'") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
+
+
+# --- from objects ------------------------------------------------------------------------------------------------
+
+
+def _from_objects(model: Any, tokenizer: Any) -> tuple[str, PreTrainedModel, Any]:
+    if isinstance(model, tuple) and len(model) == 2:
+        model, tokenizer = model
+    elif (
+        hasattr(model, "model")
+        and (hasattr(model, "tokenizer") or hasattr(model, "image_processor"))
+        and hasattr(model, "task")
+    ):  # a transformers pipeline
+        model, tokenizer = model.model, tokenizer or model.tokenizer or model.image_processor
+    hf = seams.unwrap_peft(model)
+    if not isinstance(hf, PreTrainedModel):
+        raise ModelError(
+            f"a {type(model).__name__} was given; give a folder, a hub id, a (model, tokenizer) pair, "
+            "a transformers pipeline or a transformers model with tokenizer="
+        )
+    if tokenizer is None:
+        raise ModelError("a model without a tokenizer was given; call load_model(model, tokenizer)")
+    return hf.config.name_or_path or type(hf).__name__, hf, tokenizer
+
+
+# --- putting it together -----------------------------------------------------------------------------------------
+
+
+def _assemble(
+    name: str,
+    hf: PreTrainedModel,
+    reader: Any,
+    head: tuple[OwnHead, dict[str, Any]] | None,
+    task: str | None,
+    labels: Sequence[str] | Mapping[str, str] | None,
+    prompt: Prompt | None,
+) -> Model:
+    family = family_of(hf.config.model_type)
+    causal = family.causal or prompt is not None or seams.reads_last_token(hf)
+    if family.images:
+        encoder: TextEncoder | ImageEncoder = _image_encoder(hf, reader, family)
+        reader = None
+    else:
+        if not getattr(reader, "is_fast", False):
+            raise ModelError(
+                f"{type(reader).__name__} gives no character offsets, so no score could be shown in the text; "
+                "convert it to a fast tokenizer (tokenizer.json) with transformers"
+            )
+        first = _first_position(hf, family)
+        encoder = TextEncoder(reader, _limit(hf, reader, first), first, causal, prompt)
+    readout, names = _readout(hf, reader, head, prompt, labels, causal=causal)
+    task = task or (head[1]["task"] if head else _task(hf, len(names), prompt))
+    return Model(name, hf, family, encoder, readout, names, task, reader)
+
+
+def _readout(
+    hf: PreTrainedModel,
+    tokenizer: Any,
+    head: tuple[OwnHead, dict[str, Any]] | None,
+    prompt: Prompt | None,
+    labels: Sequence[str] | Mapping[str, str] | None,
+    *,
+    causal: bool,
+) -> tuple[Readout, tuple[str, ...]]:
+    if prompt is not None:
+        if not hf.can_generate() or hf.config.is_encoder_decoder:
+            raise ModelError(f"a prompt needs a causal language model, which {type(hf).__name__} is not; leave it out")
+        if not labels:
+            raise ModelError("a prompt needs labels={'name': ' word', ...}: the word that follows the prompt per label")
+        words = labels if isinstance(labels, Mapping) else {word.strip(): word for word in labels}
+        return LabelWords(label_tokens(tokenizer, prompt, words)), tuple(words)
+    if head is not None:
+        return head[0], _renamed(head[1]["labels"], labels)
+    _need_head("the model given", type(hf).__name__, hf.config)
+    table: dict[int, str] = hf.config.id2label  # type: ignore[assignment]
+    names = [table[i] for i in sorted(table)]
+    return LastToken() if causal else StockHead(), _renamed(names, labels)
+
+
+def _renamed(names: Sequence[str], labels: Sequence[str] | Mapping[str, str] | None) -> tuple[str, ...]:
+    if labels is None:
+        return tuple(names)
+    if isinstance(labels, Mapping) or len(labels) != len(names):
+        raise ModelError(f"labels= must be a list of {len(names)} names to replace {', '.join(names)}")
+    return tuple(labels)
+
+
+def _task(hf: PreTrainedModel, classes: int, prompt: Prompt | None) -> str:
+    if prompt is not None:
+        return "classification"
+    if hf.config.problem_type == "multi_label_classification":
+        return "multi_label"
+    return "regression" if classes == 1 else "classification"
+
+
+def _first_position(hf: PreTrainedModel, family: Family) -> int:
+    if family.positions != "after_pad":
+        return 0
+    lookup = seams.word_module(hf, family)
+    padding: int | None = getattr(lookup, "padding_idx", None)
+    return int(hf.config.pad_token_id if padding is None else padding) + 1
+
+
+def _limit(hf: PreTrainedModel, tokenizer: Any, first: int) -> int:
+    """How many positions the model can read; T5's relative positions end nowhere, so the tokenizer's word counts."""
+    config = hf.config.get_text_config()
+    own = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
+    known = [tokenizer.model_max_length] + ([own - first] if own else [])
+    sane = [int(n) for n in known if 0 < n < 10**7]
+    return min(sane) if sane else 512
+
+
+def _image_encoder(hf: PreTrainedModel, processor: Any, family: Family) -> ImageEncoder:
+    patch = hf.config.patch_size
+    return ImageEncoder(processor, patch if isinstance(patch, int) else patch[0], family.lead)

@@ -1,0 +1,197 @@
+"""Model: one face for every family. Encode, logits, gradients, soft masks, attention."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from assay.core.errors import ModelError
+from assay.core.types import Example
+from assay.models import seams
+from assay.models.encode import ImageEncoder, TextEncoder
+from assay.models.encoding import Batch, Encoding, Rows, collate
+from assay.models.families import Family
+from assay.models.readout import LabelWords, OwnHead, Readout
+from assay.models.target import Targets
+
+
+@dataclass
+class Passes:
+    """How many sequences went through the model, ever."""
+
+    forwards: int = 0
+    backwards: int = 0
+
+
+class Gradient(NamedTuple):
+    values: Tensor  # (B,)
+    gradient: Tensor  # (B,T,D) with respect to the word embeddings
+    embeddings: Tensor  # (B,T,D)
+
+
+@dataclass(eq=False)
+class Model:
+    """A transformer, its tokenizer or processor, and how it is read. The wrapped model is never changed."""
+
+    name: str
+    hf: PreTrainedModel
+    family: Family
+    encoder: TextEncoder | ImageEncoder
+    readout: Readout
+    labels: tuple[str, ...]
+    task: str  # classification, multi_label or regression
+    tokenizer: Any = None
+    passes: Passes = field(default_factory=Passes)
+    _frozen: int = 0
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, family={self.family.name!r}, task={self.task!r}, labels={list(self.labels)})"
+
+    @property
+    def device(self) -> torch.device:
+        return self.hf.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.hf.dtype
+
+    @property
+    def pad_id(self) -> int:
+        """What fills a batch behind the end of a text; masked from attention, so any id serves."""
+        token = getattr(self.tokenizer, "pad_token_id", None)
+        return 0 if token is None else int(token)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the weights: what a record stores to know the model again."""
+        digest = hashlib.sha256()
+        for name, tensor in sorted(self._weights().items()):
+            digest.update(name.encode() + str(tensor.dtype).encode() + str(tuple(tensor.shape)).encode())
+            digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        return digest.hexdigest()
+
+    def _weights(self) -> dict[str, Tensor]:
+        head = self.readout.head.state_dict() if isinstance(self.readout, OwnHead) else {}
+        return {**self.hf.state_dict(), **{f"head.{k}": v for k, v in head.items()}}
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    def encode(self, example: Example) -> Encoding:
+        """One example as positions, with the characters or patch each came from."""
+        return self.encoder(example)
+
+    def batch(self, rows: Sequence[Rows | Encoding]) -> Batch:
+        """Tensors of examples, or of variants of examples."""
+        return collate([r.rows() if isinstance(r, Encoding) else r for r in rows], self.pad_id, self.device, self.dtype)
+
+    # --- asking ----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Evaluation mode without parameter gradients; nests for free."""
+        head = [self.readout.head] if isinstance(self.readout, OwnHead) else []  # its dropout counts too
+        with nullcontext() if self._frozen else seams.frozen(self.hf, *head):
+            self._frozen += 1
+            try:
+                yield
+            finally:
+                self._frozen -= 1
+                if not self._frozen and isinstance(self.readout, LabelWords):
+                    self.readout.cache.clear()  # the user may change the weights before the next call
+
+    def embeddings(self, batch: Batch) -> Tensor:
+        """(B,T,D) word embeddings, before positions; a class token that no look-up makes has zeros."""
+        if batch.embeddings is not None:
+            return batch.embeddings
+        lookup = seams.word_module(self.hf, self.family)
+        with self.frozen():
+            rows: Tensor = lookup(batch.ids if batch.pixels is None else batch.pixels)
+        lead = self.family.lead
+        return torch.cat([rows.new_zeros(len(rows), lead, rows.shape[-1]), rows], 1) if lead else rows
+
+    def logits(self, batch: Batch) -> Tensor:
+        """(B,C) class outputs in float32; gradients flow if they are on and the batch carries embeddings."""
+        embeddings = batch.embeddings
+        if batch.weights is not None:
+            embeddings = self.embeddings(batch) * batch.weights.unsqueeze(-1)
+            batch = replace(batch, embeddings=embeddings)
+        with self.frozen(), self._replaced(embeddings):
+            logits = self.readout(self.hf, self._inputs(batch), batch).float()
+        self.passes.forwards += len(batch)
+        if not torch.isfinite(logits).all():
+            row = int((~torch.isfinite(logits).all(-1)).nonzero()[0, 0])
+            raise NotFiniteError(row, f"{self.name} answered {logits[row].tolist()} for an input", self.dtype)
+        return logits
+
+    def _replaced(self, embeddings: Tensor | None) -> Any:
+        if embeddings is None:
+            return nullcontext()
+        return seams.word_embeddings(self.hf, self.family, embeddings)
+
+    def _inputs(self, batch: Batch) -> dict[str, Tensor]:
+        if batch.pixels is not None:
+            return {"pixel_values": batch.pixels}
+        inputs = {"input_ids": batch.ids, "attention_mask": batch.mask}
+        if "token_type_ids" in self._arguments:
+            inputs["token_type_ids"] = batch.types
+        if self.family.positions != "none" and "position_ids" in self._arguments:
+            inputs["position_ids"] = batch.positions
+        return inputs
+
+    @cached_property
+    def _arguments(self) -> frozenset[str]:
+        names = getattr(self.tokenizer, "model_input_names", [])
+        wanted = {"position_ids"} | ({"token_type_ids"} if "token_type_ids" in names else set())
+        return frozenset(name for name in wanted if seams.accepts(self.hf, name))
+
+    def gradients(self, batch: Batch, targets: Targets, *, settle: bool = False) -> Gradient:
+        """Values and their gradients with respect to the word embeddings.
+
+        `settle`: this batch is the whole inputs, so its logits may decide the predicted class. Second derivatives are
+        kept when the batch's own embeddings require a gradient (attacks, scaffolding).
+        """
+        with torch.enable_grad(), self.frozen():
+            embeddings = self.embeddings(batch)
+            second = embeddings.requires_grad
+            embeddings = embeddings if second else embeddings.detach().requires_grad_()
+            logits = self.logits(replace(batch, embeddings=embeddings))
+            values = (targets.settle(logits) if settle else targets).values(logits)
+            (gradient,) = torch.autograd.grad(values.sum(), embeddings, create_graph=second)
+        self.passes.backwards += len(batch)
+        return Gradient(values if second else values.detach(), gradient, embeddings if second else embeddings.detach())
+
+    def blend(self, batch: Batch, weights: Tensor, reference: Tensor) -> Tensor:
+        """Logits of w e + (1-w) reference, differentiable in w: 0 and 1 are the hard removal exactly."""
+        w = weights.unsqueeze(-1)
+        return self.logits(replace(batch, embeddings=w * self.embeddings(batch) + (1 - w) * reference))
+
+    def tapped(self, batch: Batch, tap: seams.Tap) -> Tensor:
+        """Logits, with `tap` seeing (and perhaps replacing) attention probabilities and values of every layer."""
+        with self.frozen(), seams.attention(self.hf, self.family, tap):
+            return self.logits(batch)
+
+    def full_logits(self, batch: Batch, targets: Targets) -> Tensor:
+        """The logits of the whole inputs, from memory if someone has them."""
+        if targets.full is None:
+            with torch.no_grad():
+                targets.settle(self.logits(batch))
+        if targets.full is None:
+            raise RuntimeError("settle() must set the logits")
+        return targets.full
+
+
+class NotFiniteError(ModelError):
+    """NaN or infinity in the logits of row `row` of a batch."""
+
+    def __init__(self, row: int, message: str, dtype: torch.dtype) -> None:
+        hint = "load it with dtype='float32'" if dtype in (torch.float16, torch.bfloat16) else "check its weights"
+        super().__init__(f"{message}; a score would be meaningless, so nothing was computed: {hint}")
+        self.row = row

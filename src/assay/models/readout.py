@@ -1,0 +1,103 @@
+"""From a transformer to class outputs (B,C): the stock head, the last token, a head of ours, or label words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from transformers import DynamicCache, PreTrainedModel
+
+from assay.models.encoding import Batch
+
+
+class Readout(Protocol):
+    """Runs the transformer on `inputs` and returns (B,C). The position it reads comes from the batch, not from ids."""
+
+    def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class StockHead:
+    """The classifier as transformers runs it: reads the first position or pools patches."""
+
+    def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
+        logits: Tensor = hf(**inputs).logits
+        return logits
+
+
+@dataclass(frozen=True)
+class LastToken:
+    """The classifier of a causal model at a fixed position.
+
+    The stock forward looks for the last id that is not the pad id, so removing a token by a pad (GPT-2: the end-of-text
+    token) would move the read-out.
+    """
+
+    def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
+        hidden = hf.base_model(**inputs, use_cache=False).last_hidden_state  # (B,T,D)
+        logits: Tensor = hf.get_submodule("score")(
+            hidden[torch.arange(len(batch), device=hidden.device), batch.readout]
+        )
+        return logits
+
+
+@dataclass(frozen=True)
+class OwnHead:
+    """A head of models/heads on the last hidden states, for encoders that transformers has no classifier for."""
+
+    head: nn.Module
+
+    def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
+        logits: Tensor = self.head(hf(**inputs).last_hidden_state, batch.mask)
+        return logits
+
+
+@dataclass(frozen=True)
+class LabelWords:
+    """Next-token logits of the label words at the end of a prompt; the prompt's constant prefix is computed once."""
+
+    tokens: Sequence[int]
+    cache: dict[tuple[int, ...], Any] = field(default_factory=dict)
+
+    def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
+        # A tap or replaced embeddings must see the whole prompt; the short cut is for plain forward passes.
+        plain = batch.embeddings is None and batch.weights is None and not _tapped(hf) and not torch.is_grad_enabled()
+        shared = _shared(batch) if plain else 0
+        skipped = shared if shared >= 8 else 0
+        past = self._past(hf, batch.ids[0, :skipped], len(batch)) if skipped else None
+        ends, which = batch.readout.sub(skipped).unique(return_inverse=True)
+        out = hf(
+            input_ids=inputs["input_ids"][:, skipped:],
+            attention_mask=inputs["attention_mask"],
+            position_ids=batch.positions[:, skipped:],
+            past_key_values=past,
+            use_cache=past is not None,
+            logits_to_keep=ends,
+        ).logits  # (B, distinct ends, V)
+        logits: Tensor = out[torch.arange(len(batch), device=out.device), which][:, list(self.tokens)]
+        return logits
+
+    def _past(self, hf: PreTrainedModel, ids: Tensor, times: int) -> DynamicCache:
+        key = tuple(ids.tolist())
+        if key not in self.cache:
+            self.cache.clear()  # one prompt at a time
+            cache: Any = DynamicCache()  # ours: the model's own would forget what lies outside a sliding window
+            hf(input_ids=ids[None], past_key_values=cache, use_cache=True, logits_to_keep=1)
+            self.cache[key] = [(layer.keys, layer.values) for layer in cache.layers]
+        past = DynamicCache()
+        for i, (keys, values) in enumerate(self.cache[key]):
+            past.update(keys.expand(times, -1, -1, -1), values.expand(times, -1, -1, -1), i)
+        return past
+
+
+def _shared(batch: Batch) -> int:
+    """How many leading positions of the prefix are the same in every row; the position that is read always stays."""
+    same = (batch.ids[:, : batch.prefix] == batch.ids[:1, : batch.prefix]).all(0)
+    return min(int(same.long().cumprod(0).sum()), int(batch.readout.min()))
+
+
+def _tapped(hf: PreTrainedModel) -> bool:
+    return str(hf.config._attn_implementation).startswith("assay")

@@ -1,0 +1,222 @@
+"""The only file that touches the insides of Hugging Face models.
+
+Everything here is a context manager or a pure look-up: afterwards the model is bit-identical and carries no hook, also
+after an exception. Attention goes through transformers' own registry (AttentionInterface) under our name, embeddings
+through a forward hook on the look-up module; no class is patched and no modelling code is copied.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface, PreTrainedModel
+from transformers.masking_utils import AttentionMaskInterface, eager_mask
+from transformers.modeling_layers import GenericForSequenceClassification
+from transformers.utils import logging
+
+from assay.core.errors import UnsupportedError
+from assay.models.families import Family
+
+TAP = "assay_tap"  # our name in transformers' registry of attention functions
+
+
+# --- finding modules ---------------------------------------------------------------------------------------------
+
+
+def word_module(hf: PreTrainedModel, family: Family) -> nn.Module:
+    """The look-up that turns ids into vectors, or the patch projection of an image model."""
+    base: Any = hf.base_model
+    found: nn.Module = hf.get_submodule(family.word) if family.word else base.get_input_embeddings()
+    return found
+
+
+def blocks(hf: PreTrainedModel) -> list[nn.Module]:
+    """The transformer blocks in order: the module list that has as many members as the model has layers."""
+    layers = hf.config.get_text_config().num_hidden_layers
+    lists = [m for m in hf.base_model.modules() if isinstance(m, nn.ModuleList) and len(m) == layers]
+    if not lists:
+        raise UnsupportedError(f"{type(hf).__name__}: no list of {layers} blocks found in its structure")
+    return list(lists[0])
+
+
+def activations(hf: PreTrainedModel) -> list[nn.Module]:
+    """Elementwise activation modules (GELU, ReLU, SiLU, tanh, ...), by where transformers and torch define them."""
+    homes = ("transformers.activations", "torch.nn.modules.activation")
+    leaves = [m for m in hf.modules() if next(m.children(), None) is None and next(m.parameters(), None) is None]
+    return [m for m in leaves if type(m).__module__ in homes and not isinstance(m, nn.Softmax)]
+
+
+def accepts(hf: nn.Module, argument: str) -> bool:
+    return argument in inspect.signature(hf.forward).parameters
+
+
+def reads_last_token(hf: PreTrainedModel) -> bool:
+    """Whether the stock classifier pools the last token, as those of causal models do."""
+    return isinstance(hf, GenericForSequenceClassification) or type(hf).__name__ == "GPT2ForSequenceClassification"
+
+
+def length_counts(hf: PreTrainedModel) -> bool:
+    """Whether the length of a word embedding matters; not where it enters a layer norm alone (DeBERTa v2 and v3)."""
+    config = hf.config
+    return bool(getattr(config, "position_biased_input", True) or getattr(config, "type_vocab_size", 0))
+
+
+def unwrap_peft(model: Any) -> Any:
+    """The transformers model inside a PEFT wrapper; its adapter layers stay in place."""
+    if not hasattr(model, "peft_config"):
+        return model
+    if not hasattr(model, "get_base_model"):
+        return model  # adapters loaded by transformers itself: already inside
+    if any(config.is_prompt_learning for config in model.peft_config.values()):
+        raise UnsupportedError("prompt-learning adapters add positions that no text has; merge or use LoRA instead")
+    return model.get_base_model()
+
+
+# --- contexts ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No "loading weights" bar of transformers; its setting is put back afterwards."""
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+@contextmanager
+def frozen(*parts: nn.Module) -> Iterator[None]:
+    """Evaluation mode, no parameter gradients; every flag is put back afterwards."""
+    training = [m for part in parts for m in part.modules() if m.training]
+    wanting = [p for part in parts for p in part.parameters() if p.requires_grad]
+    for module in training:
+        module.training = False
+    for parameter in wanting:
+        parameter.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
+        for parameter in wanting:
+            parameter.requires_grad_(True)
+
+
+@contextmanager
+def hooked(module: nn.Module, hook: Callable[..., Any]) -> Iterator[None]:
+    """A forward hook for as long as the context lasts."""
+    handle = module.register_forward_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def word_embeddings(hf: PreTrainedModel, family: Family, embeddings: Tensor) -> Iterator[None]:
+    """Make the look-up return `embeddings` (B,T,D); ids are passed as usual, so pooling and masks see real ids."""
+    with hooked(word_module(hf, family), lambda module, args, output: embeddings[:, family.lead :].to(output.dtype)):
+        yield
+
+
+class Tap(Protocol):
+    """Sees, and may replace, what passes through attention; T is the axis before the last in both."""
+
+    def probabilities(self, layer: int, probabilities: Tensor) -> Tensor:  # (B,H,T,T), rows are queries
+        ...
+
+    def values(self, layer: int, values: Tensor) -> Tensor:  # (B,H,T,D/H) or (B,T,D)
+        ...
+
+
+@contextmanager
+def attention(hf: PreTrainedModel, family: Family, tap: Tap) -> Iterator[None]:
+    """Let `tap` see the attention of every layer."""
+    with _hooked_attention(hf, family, tap) if family.probabilities else _registered_attention(hf, tap):
+        yield
+
+
+@contextmanager
+def _hooked_attention(hf: PreTrainedModel, family: Family, tap: Tap) -> Iterator[None]:
+    with ExitStack() as stack:
+        for layer, block in enumerate(blocks(hf)):
+            see = _output_hook(tap.probabilities, layer)
+            stack.enter_context(hooked(block.get_submodule(family.probabilities), see))
+            stack.enter_context(hooked(block.get_submodule(family.value), _output_hook(tap.values, layer)))
+        yield
+
+
+def _output_hook(change: Callable[[int, Tensor], Tensor], layer: int) -> Callable[..., Tensor]:
+    return lambda module, args, output: change(layer, output)
+
+
+@dataclass(frozen=True)
+class _Active:
+    """The tap in force and the layer of every module below a block (some attention modules carry no index)."""
+
+    tap: Tap
+    layer_of: dict[int, int]
+
+
+_active: ContextVar[_Active | None] = ContextVar("assay_active_tap", default=None)
+
+
+@contextmanager
+def _registered_attention(hf: PreTrainedModel, tap: Tap) -> Iterator[None]:
+    if not type(hf)._can_set_attn_implementation():
+        raise UnsupportedError(
+            f"{type(hf).__name__} computes attention in its own code and Assay has no family file that says where; "
+            "use a gradient or perturbation method, or add the family"
+        )
+    layer_of = {id(m): layer for layer, block in enumerate(blocks(hf)) for m in block.modules()}
+    before = hf.config._attn_implementation
+    token = _active.set(_Active(tap, layer_of))
+    try:
+        hf.set_attn_implementation(TAP)
+        yield
+    finally:
+        hf.set_attn_implementation(before)
+        _active.reset(token)
+
+
+def _tapped_attention(
+    module: nn.Module,
+    query: Tensor,  # (B,H,T,d)
+    key: Tensor,  # (B,G,T,d), G key/value heads
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    position_bias: Tensor | None = None,  # T5
+    **kwargs: Any,
+) -> tuple[Tensor, Tensor]:
+    """Plain softmax attention that shows its probabilities and values to the active tap."""
+    active = _active.get()
+    if active is None:
+        raise RuntimeError(f"attention implementation {TAP!r} is only valid inside assay's own context")
+    layer = active.layer_of[id(module)]
+    scores = query @ _per_head(key, query).transpose(-1, -2) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+    for bias in (position_bias, attention_mask):
+        scores = scores if bias is None else scores + bias[..., : scores.shape[-1]]
+    probabilities = active.tap.probabilities(layer, scores.softmax(-1, dtype=torch.float32).to(query.dtype))
+    output = probabilities @ _per_head(active.tap.values(layer, value), query)
+    return output.transpose(1, 2).contiguous(), probabilities
+
+
+def _per_head(tensor: Tensor, query: Tensor) -> Tensor:
+    """Repeat key/value heads where several query heads share one."""
+    groups = query.shape[1] // tensor.shape[1]
+    return tensor if groups == 1 else tensor.repeat_interleave(groups, dim=1)
+
+
+AttentionInterface.register(TAP, _tapped_attention)
+AttentionMaskInterface.register(TAP, eager_mask)  # without its own mask function the padding mask is silently dropped

@@ -1,0 +1,137 @@
+"""The command line as a user meets it: a real process, the built-in model, real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from assay.core.types import Attribution
+
+ASSAY = [sys.executable, "-m", "assay"]
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    plain = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
+    return subprocess.run([*ASSAY, *arguments], cwd=cwd, env=plain, capture_output=True, text=True, timeout=300)
+
+
+def test_explain_without_arguments_explains_three_built_in_sentences(tmp_path: Path) -> None:
+    done = run("explain", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("integrated_gradients") == 3
+
+
+def test_json_and_html_of_two_methods(tmp_path: Path) -> None:
+    text = "a modest <b>pleasure</b>"
+    done = run(
+        "explain",
+        "--method",
+        "lime(samples=50, seed=3),occlusion",
+        "--units",
+        "word",
+        "--json",
+        "--html",
+        "o.html",
+        text,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [Attribution.from_dict(json.loads(line)) for line in done.stdout.splitlines()]
+    assert [str(row.method).split("(")[0] for row in rows] == ["lime", "occlusion"]
+    assert [unit.text for unit in rows[0].units][:2] == ["a", "modest"]
+    page = (tmp_path / "o.html").read_text()
+    assert "&lt;" in page
+    assert "<b>pleasure" not in page
+    assert not re.search(r"(src|href)=.?https?:", page), "the page must not need the network"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--method", "integrated_gradient", "x"], ["did you mean 'integrated_gradients'"]),
+        (["--method", "lime(sample=5)", "x"], ["lime has no parameter 'sample'", "did you mean 'samples'"]),
+        (["--method", "lime(samples=many)", "x"], ["samples must be a whole number"]),
+        (["--target", "posittive", "x"], ["there is no label 'posittive'", "positive"]),
+        (["--removal", "mean_colour", "x"], ["a text has no colours", "mask_token"]),
+        (["--model", "no/such/folder", "x"], ["cannot load 'no/such/folder'"]),
+        ([""], ["the text is empty"]),
+        (["--input", "x.jsonl"], ["--input and --output go together"]),
+    ],
+)
+def test_bad_input_ends_in_a_sentence(arguments: list[str], words: list[str], tmp_path: Path) -> None:
+    done = run("explain", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr
+
+
+def test_a_file_with_bad_lines_keeps_the_good_ones(tmp_path: Path) -> None:
+    lines = [
+        '{"text": "a fine film", "id": "one"}',
+        '{"text": ""}',
+        "no json",
+        '{"words": 1}',
+        '{"text": "a dull film"}',
+    ]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines) + "\n")
+    command = ("explain", "--method", "occlusion", "--input", "in.jsonl", "--output", "out.jsonl")
+    done = run(*command, cwd=tmp_path)
+    assert done.returncode == 1
+    assert [f"line {n}:" in done.stderr for n in range(1, 6)] == [False, True, True, True, False]
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row["example_id"] for row in rows] == ["one", "5"]
+    again = run(*command, cwd=tmp_path)
+    assert "wrote 0 attributions" in again.stderr
+    assert "2 lines were there already" in again.stderr
+    other = run("explain", "--method", "lime", *command[3:], cwd=tmp_path)
+    assert other.returncode == 2
+    assert "other settings" in other.stderr
+
+
+def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path) -> None:
+    texts = [f"film number {i} is a modest pleasure that accomplishes its goals" for i in range(400)]
+    (tmp_path / "in.txt").write_text("\n".join(texts) + "\n")
+    command = ("explain", "--method", "lime(samples=200)", "--input", "in.txt", "--output")
+    victim = subprocess.Popen([*ASSAY, *command, "killed.jsonl"], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    deadline = time.time() + 120
+    while time.time() < deadline and not _lines(tmp_path / "killed.jsonl"):
+        time.sleep(0.05)
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    kept = _lines(tmp_path / "killed.jsonl")
+    assert 0 < len(kept) < 400, "the kill must come in the middle"
+    with (tmp_path / "killed.jsonl").open("a") as out:
+        out.write('{"example_id": "half a li')  # as a kill in mid-write leaves it
+    assert run(*command, "killed.jsonl", cwd=tmp_path).returncode == 0
+    assert run(*command, "whole.jsonl", cwd=tmp_path).returncode == 0
+    killed, whole = (_scores(tmp_path / name) for name in ("killed.jsonl", "whole.jsonl"))
+    assert killed.keys() == whole.keys()
+    assert len(killed) == 400
+    for name, scores in whole.items():
+        assert killed[name] == pytest.approx(scores, abs=1e-5)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def _scores(path: Path) -> dict[str, list[float]]:
+    return {row["example_id"]: row["scores"] for row in map(json.loads, _lines(path))}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("methods", "kernel_shap"), ("families", "deberta_v2"), ("removals", "zero")]
+)
+def test_list(kind: str, name: str, tmp_path: Path) -> None:
+    short, long = run("list", kind, cwd=tmp_path), run("list", kind, "--long", cwd=tmp_path)
+    assert name in short.stdout
+    assert len(long.stdout) > len(short.stdout)
