@@ -27,7 +27,7 @@ section{border-top:1px solid #ddd;padding-top:1rem}
 def fragment(attribution: Attribution) -> str:
     """The attribution as a piece of HTML with inline styles only, for notebooks and pages."""
     boxed = any(unit.box is not None for unit in attribution.units)
-    body = _patches(attribution) if boxed else _text(attribution)
+    body = patches(attribution) if boxed else _text(attribution)
     head = f"<b>{html.escape(attribution.label)}</b> {html.escape(_numbers(attribution))}"
     return f'<div class="assay"><div class="head">{head}</div><div class="text">{body}</div></div>'
 
@@ -67,7 +67,7 @@ def rich_text(attribution: Attribution) -> Text:
     out.append(f" {_numbers(attribution)}\n", style="dim")
     if any(unit.box is not None for unit in attribution.units):
         return out.append_text(_top_patches(attribution))
-    for gap, unit, strength in _pieces(attribution):
+    for gap, unit, strength in pieces(attribution):
         out.append(gap)
         if not unit.seen:
             out.append(unit.text, style="dim strike")
@@ -87,7 +87,7 @@ def _numbers(attribution: Attribution) -> str:
     return f"{value}{attribution.method.name}"
 
 
-def _pieces(attribution: Attribution) -> list[tuple[str, Unit, float]]:
+def pieces(attribution: Attribution) -> list[tuple[str, Unit, float]]:
     """Units in reading order with the gap before each and its strength."""
     ranked = sorted(
         zip(attribution.units, strengths(attribution.scores), strict=True), key=lambda p: (p[0].segment, p[0].start)
@@ -103,7 +103,7 @@ def _pieces(attribution: Attribution) -> list[tuple[str, Unit, float]]:
 
 def _text(attribution: Attribution) -> str:
     out = []
-    for (gap, unit, strength), score in zip(_pieces(attribution), _ordered_scores(attribution), strict=True):
+    for (gap, unit, strength), score in zip(pieces(attribution), _ordered_scores(attribution), strict=True):
         style = f"background:{_rgba(strength)}" if unit.seen else "color:#999;text-decoration:line-through"
         out.append(
             f'{html.escape(gap)}<span class="u" style="{style}" title="{score:+.4g}">{html.escape(unit.text)}</span>'
@@ -116,16 +116,17 @@ def _ordered_scores(attribution: Attribution) -> list[float]:
     return [float(attribution.scores[i]) for i in order]
 
 
-def _patches(attribution: Attribution) -> str:
-    """Patches as squares of an SVG, over the picture where one is at hand."""
+def patches(attribution: Attribution, picture: str | None = None) -> str:
+    """Patches as squares of an SVG, over the picture where one is at hand (a data: address)."""
     boxes = [unit.box for unit in attribution.units if unit.box is not None]
     width, height = max(b[2] for b in boxes), max(b[3] for b in boxes)
+    below = f'<image href="{picture}" width="{width}" height="{height}"/>' if picture else ""
     squares = "".join(
         f'<rect x="{b[0]}" y="{b[1]}" width="{b[2] - b[0]}" height="{b[3] - b[1]}" fill="{_rgba(s)}">'
         f"<title>{float(score):+.4g}</title></rect>"
         for b, s, score in zip(boxes, strengths(attribution.scores), attribution.scores, strict=True)
     )
-    return f'<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">{squares}</svg>'
+    return f'<svg class="picture" viewBox="0 0 {width} {height}">{below}{squares}</svg>'
 
 
 def _top_patches(attribution: Attribution) -> Text:

@@ -87,6 +87,16 @@ def default_budget(device: torch.device) -> int:
 
 
 @dataclass(frozen=True)
+class Round:
+    """A few inputs at play: who they are in the caller's list, what is asked of each, and the Game that all share."""
+
+    indices: tuple[int, ...]
+    encodings: tuple[Encoding, ...]
+    asked: tuple[Target, ...]
+    game: Game
+
+
+@dataclass(frozen=True)
 class Job:
     """All that stays the same from chunk to chunk."""
 
@@ -116,20 +126,28 @@ class Job:
             raise SpecError(f"batch_tokens={batch_tokens}: give at least 1, or None for the default")
         return Job(loaded, ready, units, gone, scope, seed, batch_tokens or default_budget(loaded.device), removal)
 
-    def run(self, chunk: Sequence[tuple[int, Example]], targets: list[Any], bar: Progress) -> dict[str, Attributions]:
-        """All methods on a few inputs."""
-        asked = [self._target(target, index) for target, (index, _) in zip(targets, chunk, strict=True)]
-        encodings = [self.encode(example, index) for index, example in chunk]
+    def open(self, chunk: Sequence[tuple[int, Example]], targets: Sequence[Any]) -> Round:
+        """A few inputs, encoded and ready to be asked about; `targets` as a caller gives them, one per input."""
+        asked = tuple(self._target(target, index) for target, (index, _) in zip(targets, chunk, strict=True))
+        encodings = tuple(self.encode(example, index) for index, example in chunk)
         game = Game(self.model, encodings, self.removal, self.budget)
+        return Round(tuple(index for index, _ in chunk), encodings, asked, game)
+
+    def attributions(self, on: Round, bar: Progress) -> dict[str, Attributions]:
+        """All methods on a few inputs."""
         out: dict[str, Attributions] = {}
         with self.model.frozen():
             for name, method in self.methods.items():
                 try:
-                    out[name] = Attributions(self._one(method, encodings, asked, game))
+                    out[name] = Attributions(self._one(method, list(on.encodings), list(on.asked), on.game))
                 except InputError as error:
-                    raise InputError(error.message, None if error.index is None else chunk[error.index][0]) from error
-                bar.advance(len(chunk))
+                    raise InputError(error.message, None if error.index is None else on.indices[error.index]) from error
+                bar.advance(len(on.indices))
         return out
+
+    def run(self, chunk: Sequence[tuple[int, Example]], targets: list[Any], bar: Progress) -> dict[str, Attributions]:
+        """Open a round and explain it with all methods."""
+        return self.attributions(self.open(chunk, targets), bar)
 
     def encode(self, example: Example, index: int) -> Encoding:
         """An example with its units; an error names its index."""

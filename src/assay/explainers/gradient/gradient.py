@@ -17,7 +17,9 @@ from assay.models.target import Targets
 class Gradient:
     """g_i = dv/dx_i at the word embedding x_i, as ||g_i||_2 (how much) or sum_d g_id (signed, as in the thesis).
 
-    Weakness: local; where the output saturates, the gradient of what matters vanishes.
+    Weakness: local; where the output saturates, the gradient of what matters vanishes. The signed sum is 0 but for
+    rounding wherever every reader of the embedding is a LayerNorm (BERT, GPT-2, ViT, ...; not Llama or T5), because
+    LayerNorm(x + c) = LayerNorm(x): there `sum` ranks tokens by noise.
     """
 
     reduction: Literal["l2", "sum"] = "l2"
