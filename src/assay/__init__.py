@@ -10,9 +10,11 @@ from assay.core.types import Attribution, Cost, Example, Target, Unit
 
 if TYPE_CHECKING:
     from assay.core.attributions import Attributions
+    from assay.datasets.load import load_dataset
     from assay.explainers.explain import explain
     from assay.models.load import load_model, save_model
     from assay.models.prompt import Prompt
+    from assay.reports.result import evaluate
 
 __version__ = "0.1.0"
 
@@ -20,7 +22,9 @@ __version__ = "0.1.0"
 _LAZY = {
     "Attributions": "assay.core.attributions",
     "Prompt": "assay.models.prompt",
+    "evaluate": "assay.reports.result",
     "explain": "assay.explainers.explain",
+    "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
     "save_model": "assay.models.load",
 }
@@ -39,7 +43,9 @@ __all__ = [
     "TargetError",
     "Unit",
     "UnsupportedError",
+    "evaluate",
     "explain",
+    "load_dataset",
     "load_model",
     "save_model",
 ]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -17,10 +15,11 @@ from assay.core.errors import AssayError, InputError, SpecError
 from assay.core.progress import Progress
 from assay.core.spec import Spec
 from assay.core.types import Example
+from assay.datasets.columns import guess
+from assay.datasets.examples import example_of
+from assay.datasets.read import rows
 from assay.explainers.explain import CHUNK, Job
 from assay.explainers.inputs import example
-
-READABLE = (".jsonl", ".csv", ".tsv", ".txt")
 
 
 @dataclass
@@ -36,40 +35,13 @@ def explain_file(job: Job, source: Path, output: Path, target: str | None, *, ov
     """Explain every line of `source` into `output`; returns the exit code: 1 if any line could not be explained."""
     done = _prepare(output, _settings(job, target), overwrite=overwrite)
     report = Report()
-    total = sum(1 for _ in read(source)) * len(job.methods)
+    total = sum(1 for _ in rows(source)) * len(job.methods)
     with output.open("a", encoding="utf-8") as out, Progress("explaining", total, show=True) as bar:
-        lines = enumerate(read(source), start=1)
+        lines = enumerate(rows(source), start=1)
         while chunk := list(islice(lines, CHUNK)):
             _chunk(job, chunk, target, done, out, bar, report)
     _say(report, output)
     return 1 if report.bad else 0
-
-
-def read(path: Path) -> Iterator[Any]:
-    """Rows of a file: dicts, or texts of a .txt; a line that is no JSON comes as the error it raised."""
-    suffixes = [s for s in path.suffixes if s != ".gz"]
-    kind = suffixes[-1] if suffixes else ""
-    if kind not in READABLE:
-        raise SpecError(f"cannot read {path.name}: {kind or 'no ending'}; give one of {', '.join(READABLE)} (also .gz)")
-    opening = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opening(path, "rt", encoding="utf-8") as lines:
-            yield from _rows(lines, kind)
-    except (OSError, UnicodeDecodeError) as error:
-        raise AssayError(f"cannot read {path}: {error}; give a UTF-8 file") from error
-
-
-def _rows(lines: Iterable[str], kind: str) -> Iterator[Any]:
-    if kind == ".txt":
-        yield from (line.rstrip("\n") for line in lines)
-    elif kind == ".jsonl":
-        for line in lines:
-            try:
-                yield json.loads(line)
-            except json.JSONDecodeError as error:
-                yield error
-    else:
-        yield from csv.DictReader(lines, delimiter="\t" if kind == ".tsv" else ",")
 
 
 def _settings(job: Job, target: str | None) -> dict[str, Any]:
@@ -104,8 +76,8 @@ def _prepare(output: Path, settings: dict[str, Any], *, overwrite: bool) -> set[
             output.write_text(whole, encoding="utf-8")
     except OSError as error:
         raise AssayError(f"cannot write {output}: {error.strerror}") from error
-    rows = [json.loads(line) for line in whole.splitlines()]
-    return {(row["example_id"], str(Spec.from_json(row["method"]))) for row in rows}
+    there = [json.loads(line) for line in whole.splitlines()]
+    return {(row["example_id"], str(Spec.from_json(row["method"]))) for row in there}
 
 
 def _chunk(
@@ -133,8 +105,8 @@ def _chunk(
             todo = [(line, item) for line, item in todo if line != error.index]
     else:
         return
-    rows = [a for group in zip(*found.values(), strict=True) for a in group]
-    fresh = [a for a in rows if (a.example_id, str(a.method)) not in done]
+    made = [a for group in zip(*found.values(), strict=True) for a in group]
+    fresh = [a for a in made if (a.example_id, str(a.method)) not in done]
     out.writelines(json.dumps(a.to_dict(), ensure_ascii=False) + "\n" for a in fresh)
     out.flush()
     report.written += len(fresh)
@@ -142,14 +114,21 @@ def _chunk(
 
 def _good(job: Job, line: int, raw: Any, report: Report) -> Example | None:
     try:
-        if isinstance(raw, Exception):
-            raise InputError(f"not JSON: {raw}")
-        item = example(raw, line)
+        if isinstance(raw, InputError):
+            raise raw
+        item = _example(raw, line)
         job.encode(item, line)
     except InputError as error:
         report.bad[line] = error.message
         return None
     return item
+
+
+def _example(raw: Any, line: int) -> Example:
+    """A row by the names of its columns, as load_dataset reads it; a text or a pair as it is."""
+    if not isinstance(raw, Mapping):
+        return example(raw, line)
+    return example_of(raw, guess([name for name, value in raw.items() if value is not None]).bare(), line)
 
 
 def _say(report: Report, output: Path) -> None:

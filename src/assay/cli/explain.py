@@ -40,27 +40,18 @@ def run(
     html: Annotated[Path | None, typer.Option(help="also write an HTML page")] = None,
 ) -> None:
     """Explain predictions of a model."""
+    from assay.cli._model import loaded
     from assay.explainers.explain import Job, named_methods
-    from assay.models.load import load_model
 
     if (input is None) != (output is None):
         raise SpecError("--input and --output go together; without them the texts are arguments")
-    labels = dict(_label(item) for item in label) if label else None
-    loaded = load_model(model, prompt=prompt, labels=labels, device=device, dtype=dtype)
-    methods = named_methods(split(method))
-    job = Job.make(loaded, methods, units, removal, scope, seed, batch_tokens)
+    reader = loaded(model, prompt, label, device, dtype)
+    job = Job.make(reader, named_methods(split(method)), units, removal, scope, seed, batch_tokens)
     if input is not None and output is not None:
         from assay.cli._file import explain_file
 
         raise typer.Exit(explain_file(job, input, output, target, overwrite=overwrite))
     _show(_explain(job, texts, text_pair, target), as_json, html)
-
-
-def _label(item: str) -> tuple[str, str]:
-    name, equals, word = item.partition("=")
-    if not equals or not word:
-        raise SpecError(f"--label {item!r}: write name=word, e.g. --label 'positive= positive'")
-    return name, word
 
 
 def _explain(job: Any, texts: list[str] | None, pair: str | None, target: str | None) -> list[Any]:

@@ -1,4 +1,4 @@
-"""`assay list methods | families | removals`."""
+"""`assay list methods | metrics | families | removals`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from assay.core.catalog import Catalog
 
 class Kind(StrEnum):
     methods = "methods"
+    metrics = "metrics"
     families = "families"
     removals = "removals"
 
@@ -38,9 +39,9 @@ def run(
     long: Annotated[bool, typer.Option("--long", help="formula, paper, weakness, properties and cost of each")] = False,
 ) -> None:
     """List what there is, by the names to use in specs."""
-    entries = {Kind.methods: _methods, Kind.families: _families, Kind.removals: _removals}[kind]()
+    ways = {Kind.methods: _methods, Kind.metrics: _metrics, Kind.families: _families, Kind.removals: _removals}
     table = Table.grid(padding=(0, 2, 0, 0))
-    for entry in entries:
+    for entry in ways[kind]():
         table.add_row(Text(entry.name, style="bold", no_wrap=True), Text(entry.line))
         if long:
             table.add_row("", Padding(Text("\n".join(entry.more)), (0, 0, 1, 0)))
@@ -68,6 +69,30 @@ def _method(name: str, methods: Catalog) -> Entry:
         f"parameters: {parameters or 'none'}",
     )
     return Entry(name, _summary(methods, name), more)
+
+
+def _metrics() -> list[Entry]:
+    from assay.evaluation import GOLD
+    from assay.faithfulness import FAITHFULNESS
+
+    found = [(FAITHFULNESS, name) for name in FAITHFULNESS.names]
+    found += sorted(((GOLD, name) for name in GOLD.names), key=lambda pair: (GOLD.group(pair[1]), pair[1]))
+    return [_metric(name, catalog) for catalog, name in found]
+
+
+def _metric(name: str, metrics: Catalog) -> Entry:
+    from assay.reports.cards import card
+
+    about = card(metrics.get(name))
+    more = (
+        about.formula,
+        f"{metrics.group(name)}; {about.direction}; range {about.range}",
+        *([about.note] if about.note else []),
+        f"paper: {about.paper or 'none'}",
+        f"weakness: {about.weakness or 'none known'}",
+        f"parameters: {about.parameters or 'none'}",
+    )
+    return Entry(name, _summary(metrics, name), more)
 
 
 def _families() -> list[Entry]:

@@ -116,11 +116,10 @@ def _ordered_scores(attribution: Attribution) -> list[float]:
     return [float(attribution.scores[i]) for i in order]
 
 
-def patches(attribution: Attribution, picture: str | None = None) -> str:
-    """Patches as squares of an SVG, over the picture where one is at hand (a data: address)."""
+def patches(attribution: Attribution, below: str = "") -> str:
+    """Patches as squares of an SVG, over what is given to lie `below` them, such as the picture."""
     boxes = [unit.box for unit in attribution.units if unit.box is not None]
     width, height = max(b[2] for b in boxes), max(b[3] for b in boxes)
-    below = f'<image href="{picture}" width="{width}" height="{height}"/>' if picture else ""
     squares = "".join(
         f'<rect x="{b[0]}" y="{b[1]}" width="{b[2] - b[0]}" height="{b[3] - b[1]}" fill="{_rgba(s)}">'
         f"<title>{float(score):+.4g}</title></rect>"

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from assay.core.types import Example, Span
+from assay.core.types import Example
+from assay.datasets.examples import dataset_of
+from assay.datasets.read import rows
 
 FILE = Path(__file__).parent / "builtin.jsonl"
 
 
 def builtin() -> list[Example]:
     """Thirty sentences with a label and one annotator's rationale as character spans."""
-    rows = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
-    return [
-        Example(row["text"], id=row["id"], label=row["label"], rationales=_spans(row["rationales"])) for row in rows
-    ]
-
-
-def _spans(rationales: list[list[list[int]]]) -> tuple[tuple[Span, ...], ...]:
-    return tuple(tuple(Span(0, start, end) for start, end in annotator) for annotator in rationales)
+    return list(dataset_of(rows(FILE), "builtin"))

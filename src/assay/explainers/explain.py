@@ -83,7 +83,7 @@ def named_methods(methods: Iterable[Any]) -> dict[str, Any]:
 
 def default_budget(device: torch.device) -> int:
     """Positions per pass: on a CPU small batches stay in the cache, an accelerator wants large ones."""
-    return 1024 if device.type == "cpu" else 16384
+    return 2048 if device.type == "cpu" else 16384
 
 
 @dataclass(frozen=True)
@@ -188,13 +188,15 @@ class Job:
         began = time.perf_counter()
         results = drive(game, flows, value)
         own = (time.perf_counter() - began) / max(1, len(encodings))
+        known = _known(targets)
         empties = [game.memo[i].get(np.packbits(np.zeros(e.players, bool)).tobytes()) for i, e in enumerate(encodings)]
         out = []
         for i, (encoding, result, empty) in enumerate(zip(encodings, results, empties, strict=True)):
             cost = Cost(game.tallies[i].forwards - before[i][0], 0, max(own, game.tallies[i].seconds - before[i][1]))
             scores = pad_unseen(np.asarray(result.scores, np.float64), encoding)
+            _check_finite(scores, method, i)
             value_empty = None if empty is None else float(value(i, empty[None])[0])
-            out.append(self._attribution(method, encoding, targets, i, scores, cost, value_empty, result.extra))
+            out.append(self._attribution(method, encoding, known[i], scores, cost, value_empty, result.extra))
         return out
 
     # --- white box -------------------------------------------------------------------------------------------------
@@ -202,7 +204,8 @@ class Job:
     def _white_box(self, method: Any, encodings: list[Encoding], asked: list[Target], game: Game) -> list[Attribution]:
         found: dict[int, Attribution] = {}
         budget = self.budget
-        todo = _by_length(encodings, budget)
+        # a method that runs many rows per input fills a pass with one input; more would only be padded
+        todo = _by_length(encodings, max(1, budget // getattr(method, "rows", 1)))
         while todo:
             rows = todo.pop()
             try:
@@ -234,6 +237,8 @@ class Job:
         self.model.full_logits(batch, targets)
         assert batch.unit_of is not None
         scores = to_units(result.scores.detach(), encodings, batch.unit_of)
+        for i, row in enumerate(scores):
+            _check_finite(row, method, i)
         n = len(encodings)
         cost = Cost(
             (self.model.passes.forwards - passes.forwards) / n,
@@ -242,8 +247,9 @@ class Job:
         )
         extras = [{key: values[i] for key, values in result.extra.items()} for i in range(n)]
         empties = [extra.pop("value_empty", None) for extra in extras]
+        known = _known(targets)
         return [
-            self._attribution(method, e, targets, i, scores[i], cost, empties[i], extras[i])
+            self._attribution(method, e, known[i], scores[i], cost, empties[i], extras[i])
             for i, e in enumerate(encodings)
         ]
 
@@ -260,35 +266,27 @@ class Job:
     def _composite(self, method: Any, encodings: list[Encoding], asked: list[Target], game: Game) -> list[Attribution]:
         parts = [self._one(_with_baseline(METHODS.make(p), self.named), encodings, asked, game) for p in method.parts]
         out = []
-        for i, encoding in enumerate(encodings):
-            mine = [part[i] for part in parts]
+        for i, mine in enumerate(zip(*parts, strict=True)):
             result = method.combine(mine)
             result = result if isinstance(result, Scores) else Scores(result)
-            totals = {f.name: sum(getattr(a.cost, f.name) for a in mine) for f in fields(Cost)}
             scores = np.asarray(result.scores, np.float32)
-            out.append(
-                replace(mine[0], scores=scores, method=Spec.of(method), cost=Cost(**totals), extra=dict(result.extra))
-            )
             _check_finite(scores, method, i)
-            del encoding
+            total = Cost(**{f.name: sum(getattr(a.cost, f.name) for a in mine) for f in fields(Cost)})
+            spec, extra = Spec.of(method), dict(result.extra)
+            out.append(replace(mine[0], scores=scores, method=spec, cost=total, extra=extra))
         return out
 
     def _attribution(
         self,
         method: Any,
         encoding: Encoding,
-        targets: Targets,
-        i: int,
+        known: tuple[Target, float],
         scores: np.ndarray[Any, Any],
         cost: Cost,
         value_empty: float | None,
         extra: Mapping[str, Any],
     ) -> Attribution:
-        _check_finite(scores, method, i)
-        mine = targets.take([i])
-        target = mine.resolved[0]
-        if mine.full is None:
-            raise RuntimeError("the logits of the whole input are not known")
+        target, value_full = known
         return Attribution(
             units=encoding.units,
             scores=scores.astype(np.float32),
@@ -296,11 +294,19 @@ class Job:
             label=self.model.labels[int(target.label or 0)],
             method=Spec.of(method),
             example_id=encoding.example.id,
-            value_full=float(mine.values(mine.full.double())[0]),
+            value_full=value_full,
             value_empty=value_empty,
             cost=cost,
             extra=dict(extra),
         )
+
+
+def _known(targets: Targets) -> list[tuple[Target, float]]:
+    """The resolved target of each input and its value on the whole input."""
+    if targets.full is None:
+        raise RuntimeError("the logits of the whole inputs are not known")
+    values = targets.values(targets.full.double()).tolist()
+    return list(zip(targets.resolved, values, strict=True))
 
 
 def _check_finite(scores: np.ndarray[Any, Any], method: Any, i: int) -> None:

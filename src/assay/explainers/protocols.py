@@ -37,6 +37,8 @@ class BlackBox(Method, Protocol):
 
 @runtime_checkable
 class WhiteBox(Method, Protocol):
+    """May also have `rows`, how many sequences it runs per input in one go."""
+
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor | Scores:
         """(B,T) scores of positions, or (B,T,D) vectors whose norm is the score."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
@@ -124,15 +125,9 @@ def _find(bounds: list[Span], span: Span) -> int:
     """The bound that holds a span's first character, or -1."""
     if span.segment < 0 or span.start >= span.end:
         return -1
-    low, high = 0, len(bounds)
-    while low < high:
-        middle = (low + high) // 2
-        if (bounds[middle].segment, bounds[middle].end) <= (span.segment, span.start):
-            low = middle + 1
-        else:
-            high = middle
-    hit = low < len(bounds) and bounds[low].segment == span.segment and bounds[low].start < span.end
-    return low if hit else -1
+    at = bisect_right(bounds, (span.segment, span.start), key=lambda bound: (bound.segment, bound.end))
+    hit = at < len(bounds) and bounds[at].segment == span.segment and bounds[at].start < span.end
+    return at if hit else -1
 
 
 def _owners(bounds: list[Span], spans: list[Span]) -> list[int]:

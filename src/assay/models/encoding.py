@@ -113,9 +113,13 @@ def collate(rows: Sequence[Rows], pad_id: int, device: torch.device, dtype: torc
     lengths = np.concatenate([r.lengths for r in rows])
     used = np.arange(width) < lengths[:, None]  # (B,T)
 
-    def stack(parts: list[NDArray[np.generic]], fill: float) -> Tensor:
-        wide = [np.pad(p[:, :width], ((0, 0), (0, max(0, width - p.shape[1]))), constant_values=fill) for p in parts]
-        return torch.from_numpy(np.where(used, np.concatenate(wide), fill)).to(device)
+    def stack(parts: Sequence[NDArray[Any]], fill: int) -> Tensor:
+        out, row = np.full(used.shape, fill, parts[0].dtype), 0
+        for part in parts:
+            out[row : row + len(part), : part.shape[1]] = part[:, :width]
+            row += len(part)
+        out[~used] = fill
+        return torch.from_numpy(out).to(device)
 
     pixels = None if rows[0].pixels is None else np.concatenate([r.pixels for r in rows if r.pixels is not None])
     weights = None if rows[0].weights is None else [r.weights for r in rows if r.weights is not None]
@@ -127,5 +131,5 @@ def collate(rows: Sequence[Rows], pad_id: int, device: torch.device, dtype: torc
         readout=torch.from_numpy(np.concatenate([r.readout for r in rows])).to(device),
         prefix=min(r.prefix for r in rows),
         pixels=None if pixels is None else torch.from_numpy(pixels).to(device, dtype),
-        weights=None if weights is None else stack(list(weights), 1.0).to(dtype),
+        weights=None if weights is None else stack(weights, 1).to(dtype),
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
+from torch import nn
 from transformers import (
     AutoConfig,
     AutoImageProcessor,
@@ -68,6 +69,14 @@ def load_model(
         if dtype is not None:
             raise ModelError("dtype= is for loading a folder or id; convert your own model with model.to(dtype)")
     return _assemble(name, hf, reader, head, task, labels, prompt)
+
+
+def assemble(
+    hf: PreTrainedModel, reader: Any, *, name: str, task: str, labels: Sequence[str], head: nn.Module | None = None
+) -> Model:
+    """A Model of parts in memory, for training: a classifier of transformers, or an encoder with a head of ours."""
+    own = None if head is None else (OwnHead(head), {"labels": list(labels), "task": task})
+    return _assemble(name, hf, reader, own, task, labels, None)
 
 
 def save_model(model: Model, folder: str | Path) -> None:

@@ -118,13 +118,14 @@ class Model:
         return torch.cat([rows.new_zeros(len(rows), lead, rows.shape[-1]), rows], 1) if lead else rows
 
     def logits(self, batch: Batch) -> Tensor:
-        """(B,C) class outputs in float32; gradients flow if they are on and the batch carries embeddings."""
+        """(B,C) class outputs in float32 or wider; gradients flow if they are on and the batch carries embeddings."""
         embeddings = batch.embeddings
         if batch.weights is not None:
             embeddings = self.embeddings(batch) * batch.weights.unsqueeze(-1)
             batch = replace(batch, embeddings=embeddings)
         with self.frozen(), self._replaced(embeddings):
-            logits = self.readout(self.hf, self._inputs(batch), batch).float()
+            logits = self.readout(self.hf, self._inputs(batch), batch)
+        logits = wide(logits)
         self.passes.forwards += len(batch)
         if not torch.isfinite(logits).all():
             row = int((~torch.isfinite(logits).all(-1)).nonzero()[0, 0])
@@ -186,6 +187,11 @@ class Model:
         if targets.full is None:
             raise RuntimeError("settle() must set the logits")
         return targets.full
+
+
+def wide(tensor: Tensor) -> Tensor:
+    """At least float32: half precision is for the model, never for adding up."""
+    return tensor if tensor.dtype == torch.float64 else tensor.float()
 
 
 class NotFiniteError(ModelError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor
 
 from assay.models.encoding import Batch
-from assay.models.model import Model, NotFiniteError
+from assay.models.model import Model, NotFiniteError, wide
 from assay.models.target import Targets
 
 Points = Callable[[Tensor, Tensor], Tensor]  # (owner (R,), row (R,)) -> embeddings (R,T,D)
@@ -18,10 +19,9 @@ Points = Callable[[Tensor, Tensor], Tensor]  # (owner (R,), row (R,)) -> embeddi
 def summed_gradients(
     model: Model, batch: Batch, targets: Targets, owner: Tensor, weight: Tensor, points: Points
 ) -> Tensor:
-    """sum over rows r of weight[r] * gradient at points(r), added up for the input owner[r]: (B,T,D), float32."""
-    size = max(1, batch.budget // batch.ids.shape[1])
+    """sum over rows r of weight[r] * gradient at points(r), added up for the input owner[r]: (B,T,D)."""
     total: Tensor | None = None
-    for rows in torch.arange(len(owner), device=batch.ids.device).split(size):
+    for rows in parts(batch, len(owner)):
         mine = owner[rows]
         index = mine.tolist()
         point = points(mine, rows)
@@ -30,12 +30,18 @@ def summed_gradients(
         except NotFiniteError as error:
             error.row = index[error.row]  # the input, not the point
             raise
-        part = (weight[rows].view(-1, 1, 1) * gradient).float()
+        part = wide(weight[rows].view(-1, 1, 1) * gradient)
         total = part.new_zeros(len(batch), *part.shape[1:]) if total is None else total
         total = total.index_add(0, mine, part)
     if total is None:
         raise ValueError("no points given")
     return total
+
+
+def parts(batch: Batch, rows: int) -> tuple[Tensor, ...]:
+    """0..rows-1 in as few parts as the budget allows, all of about the same size."""
+    size = max(1, batch.budget // batch.ids.shape[1])
+    return torch.arange(rows, device=batch.ids.device).chunk(math.ceil(rows / size))
 
 
 def each(batch: Batch, times: int) -> Tensor:

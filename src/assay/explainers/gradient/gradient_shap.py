@@ -40,6 +40,10 @@ class GradientShap:
         if self.samples < 1:
             raise ValueError("samples must be at least 1")
 
+    @property
+    def rows(self) -> int:
+        return self.samples
+
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         model.full_logits(batch, targets)
         embeddings = model.embeddings(batch)

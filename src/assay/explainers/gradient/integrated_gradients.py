@@ -11,7 +11,7 @@ from torch import Tensor
 
 from assay.core.types import Scale, Scores
 from assay.explainers.gradient._baseline import baseline_embeddings
-from assay.explainers.gradient._points import each, summed_gradients
+from assay.explainers.gradient._points import each, parts, summed_gradients
 from assay.explainers.gradient._quadrature import SCAN, Reals, Rule, adaptive, quadrature
 from assay.models.encoding import Batch
 from assay.models.model import Model
@@ -44,6 +44,10 @@ class IntegratedGradients:
     def __post_init__(self) -> None:
         if self.steps < 1 or (self.tolerance is not None and self.tolerance <= 0):
             raise ValueError("steps must be at least 1 and tolerance above 0")
+
+    @property
+    def rows(self) -> int:
+        return self.steps
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         path = _Path.between(model, batch, targets, baseline_embeddings(model, batch, self.baseline))
@@ -96,11 +100,11 @@ class _Path:
         """(B,points) values at even distances, in float64; the end is known from the whole inputs."""
         owner = each(self.batch, points - 1)
         alpha = torch.linspace(0, 1, points, device=owner.device)[:-1].to(self.end).repeat(len(self.batch))
-        size = max(1, self.batch.budget // self.batch.ids.shape[1])
         values = []
-        for mine, a in zip(owner.split(size), alpha.split(size), strict=True):
-            index = mine.tolist()
-            logits = self.model.logits(replace(self.batch.take(index), embeddings=self.point(mine, a)))
+        for rows in parts(self.batch, len(owner)):
+            index = owner[rows].tolist()
+            point = self.point(owner[rows], alpha[rows])
+            logits = self.model.logits(replace(self.batch.take(index), embeddings=point))
             values.append(self.targets.take(index).values(logits.double()))
         full = self.model.full_logits(self.batch, self.targets)
         last = self.targets.values(full.double())

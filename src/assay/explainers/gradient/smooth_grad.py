@@ -41,6 +41,10 @@ class SmoothGrad:
             raise ValueError("samples must be at least 1 and noise at least 0")
         object.__setattr__(self, "signed", self.reduction != "l2")  # the class speaks for its default
 
+    @property
+    def rows(self) -> int:
+        return self.samples
+
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         if self.reduction == "x_input":
             need_length(model)

@@ -1,0 +1,1 @@
+"""How much two methods say the same."""

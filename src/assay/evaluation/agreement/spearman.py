@@ -1,0 +1,28 @@
+"""Spearman's rank correlation of two methods' scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from assay.core.types import Attribution
+
+
+@dataclass(frozen=True)
+class Spearman:
+    """correlation of the ranks of two score vectors of one input, ties averaged; 0 where one is constant.
+
+    Weakness: all ranks count alike, also those of words that matter to no method.
+    """
+
+    better: ClassVar[Literal["higher", "lower"]] = "higher"
+    range: ClassVar[str] = "-1 .. 1"
+    revision: ClassVar[int] = 1
+
+    def compare(self, first: Attribution, second: Attribution) -> float:
+        if np.ptp(first.scores) == 0 or np.ptp(second.scores) == 0:
+            return 0.0
+        return float(spearmanr(first.scores, second.scores).statistic)

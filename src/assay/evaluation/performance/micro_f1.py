@@ -1,0 +1,25 @@
+"""Micro F1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class MicroF1:
+    """2 hits / (predicted + gold) pooled over classes; with one label per example it equals accuracy."""
+
+    better: ClassVar[Literal["higher", "lower"]] = "higher"
+    range: ClassVar[str] = "0 .. 1"
+    task: ClassVar[str] = "classification"
+    revision: ClassVar[int] = 1
+
+    def score(self, outputs: NDArray[np.floating[Any]], gold: NDArray[Any]) -> float:  # (N,C), (N,)
+        predicted = outputs.argmax(-1)
+        hits = np.array([((predicted == c) & (gold == c)).sum() for c in range(outputs.shape[-1])])
+        sizes = np.array([(predicted == c).sum() + (gold == c).sum() for c in range(outputs.shape[-1])])
+        return float(2 * hits.sum() / sizes.sum())

@@ -1,0 +1,1 @@
+"""Metrics against what people marked as the reason."""

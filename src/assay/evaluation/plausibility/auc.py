@@ -1,0 +1,34 @@
+"""Area under the ROC curve against a rationale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from scipy.stats import rankdata
+
+from assay.core.types import Attribution, Example
+from assay.evaluation.gold import Words, judged
+
+
+@dataclass(frozen=True)
+class Auc:
+    """the chance that a rationale unit scores above another unit, ties counting half. Random scores have 0.5.
+
+    Weakness: what people find convincing is not what the model used.
+    """
+
+    words: Words = "none"
+    better: ClassVar[Literal["higher", "lower"]] = "higher"
+    range: ClassVar[str] = "0 .. 1"
+    revision: ClassVar[int] = 1
+
+    def measure(self, attribution: Attribution, example: Example) -> float | None:
+        found = judged(attribution, example, self.words)
+        if found is None or found[1].all():
+            return None
+        scores, truth = found
+        ranks = rankdata(scores)
+        positives = truth.sum()
+        below = ranks[truth].sum() - positives * (positives + 1) / 2
+        return float(below / (positives * (len(truth) - positives)))

@@ -1,0 +1,34 @@
+"""Area under the precision-recall curve against a rationale (ERASER)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from assay.core.types import Attribution, Example
+from assay.evaluation.gold import Words, judged
+
+
+@dataclass(frozen=True)
+class Auprc:
+    """average precision: the mean over rationale units of the precision at their rank, equal scores taken together.
+
+    Random scores have about the rationale's density. Weakness: what people find convincing is not what the model used.
+    """
+
+    words: Words = "none"
+    better: ClassVar[Literal["higher", "lower"]] = "higher"
+    range: ClassVar[str] = "0 .. 1"
+    revision: ClassVar[int] = 1
+
+    def measure(self, attribution: Attribution, example: Example) -> float | None:
+        found = judged(attribution, example, self.words)
+        if found is None:
+            return None
+        scores, truth = found
+        levels = np.unique(scores)[::-1]  # a threshold at each distinct score
+        hits = np.array([truth[scores >= level].sum() for level in levels])
+        sizes = np.array([(scores >= level).sum() for level in levels])
+        return float((np.diff(hits, prepend=0) / truth.sum() * hits / sizes).sum())

@@ -1,0 +1,36 @@
+"""Top-k F1 against a rationale (the AML paper: k = 25)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from assay.core.types import Attribution, Example
+from assay.evaluation.gold import Words, judged, order
+
+
+@dataclass(frozen=True)
+class TopKF1:
+    """F1 of the k units with the highest scores; macro: mean over examples, micro: pooled hits.
+
+    Weakness: k fits neither short texts nor short rationales.
+    """
+
+    k: int = 25
+    words: Words = "none"
+    better: ClassVar[Literal["higher", "lower"]] = "higher"
+    range: ClassVar[str] = "0 .. 1"
+    revision: ClassVar[int] = 1
+
+    def measure(self, attribution: Attribution, example: Example) -> float | None:
+        counts = self.counts(attribution, example)
+        return None if counts is None else 2 * counts[0] / (counts[1] + counts[2])
+
+    def counts(self, attribution: Attribution, example: Example) -> tuple[int, int, int] | None:
+        """Hits, chosen and true units: what the micro average pools."""
+        found = judged(attribution, example, self.words)
+        if found is None:
+            return None
+        scores, truth = found
+        top = order(scores)[: self.k]
+        return int(truth[top].sum()), len(top), int(truth.sum())

@@ -1,0 +1,1 @@
+"""How concentrated an explanation is."""

@@ -1,0 +1,30 @@
+"""Mass in the top share of the units."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from assay.core.types import Attribution, Example
+from assay.evaluation.gold import seen
+
+
+@dataclass(frozen=True)
+class TopShareMass:
+    """sum of the largest `share` of |scores| (rounded up) / sum of all |scores|.
+
+    Weakness: concentrated is not the same as right.
+    """
+
+    share: float = 0.1
+    better: ClassVar[Literal["higher", "lower"]] = "higher"
+    range: ClassVar[str] = "0 .. 1"
+    revision: ClassVar[int] = 1
+
+    def measure(self, attribution: Attribution, example: Example) -> float | None:
+        size = np.sort(np.abs(seen(attribution).scores.astype(np.float64)))[::-1]
+        total = size.sum()
+        return float(size[: math.ceil(self.share * len(size))].sum() / total) if total > 0 else None

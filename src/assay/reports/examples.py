@@ -1,0 +1,164 @@
+"""A few examples with every method's heat map side by side, and what people marked underlined."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import groupby
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from assay.core.display import patches, pieces, strengths
+from assay.core.types import Attribution, Example, Unit
+from assay.evaluation.gold import true_units
+from assay.experiments.evaluate import Evaluation
+from assay.models.encode import ImageEncoder
+from assay.models.model import Model
+from assay.reports.faces import Face
+from assay.reports.style import LEVELS
+
+WINDOW = 140  # units shown of a long text
+TOP = 3  # units in bold, if they are not much weaker than the strongest
+WEAK = 0.2
+
+KEY = (
+    '<p class="note key"><span class="f7">Red</span> speaks for the class named, <span class="h"><span class="a7 '
+    'against">blue with a line above</span></span> against it; the stronger, the more, each map by its own largest '
+    "score. <b>Bold</b>: the highest scores, three at most. <u>Underlined</u>: what people marked as the reason.</p>"
+)
+
+
+def examples(evaluation: Evaluation, faces: Mapping[str, Face]) -> str:
+    """One block per example that was kept for showing."""
+    count = min(len(part) for part in evaluation.shown.values())
+    return KEY + "".join(_example(evaluation, i, faces) for i in range(count))
+
+
+def _example(evaluation: Evaluation, i: int, faces: Mapping[str, Face]) -> str:
+    example = evaluation.dataset[i]
+    found = {method: part[i] for method, part in evaluation.shown.items()}
+    below = _below(evaluation.model, example, i) if example.image is not None else ("", "")
+    first = next(iter(found.values()))
+    window = _window(list(found.values()))
+    maps = "".join(
+        f"<figure><figcaption>{faces[method].html}</figcaption>{_map(a, example, window, below[min(k, 1)])}</figure>"
+        for k, (method, a) in enumerate(found.items())
+    )
+    left_out = len(first.units) - len(window)
+    cut = f'<p class="note">{left_out} of {len(first.units)} units are not shown.</p>' if left_out else ""
+    head = (
+        f"<header><h3>{i + 1}. {escape(example.id or 'example')}</h3><p>{_answers(evaluation, i, first)}</p></header>"
+    )
+    return f'<article class="ex">{head}{_context(evaluation, example)}{cut}<div class="maps">{maps}</div></article>'
+
+
+def _answers(evaluation: Evaluation, i: int, shown: Attribution) -> str:
+    """What the model said, what is right, and which class is explained where that is another one."""
+    model, gold, output = evaluation.model, evaluation.gold[i], evaluation.outputs[i]
+    if model.task == "regression":
+        said = f"predicted <b>{output[0]:.3g}</b>"
+        return said if gold is None else f"{said} · gold <b>{gold:.3g}</b>"
+    best = int(output.argmax())
+    chance = (expit(output) if model.task == "multi_label" else softmax(output))[best]
+    parts = [f"predicted <b>{escape(model.labels[best])}</b> ({chance:.0%})"]
+    if gold is not None:
+        right = (
+            '<span class="good nowrap">✓ right</span>' if gold == best else '<span class="bad nowrap">✗ wrong</span>'
+        )
+        parts.append(f"gold <b>{escape(model.labels[int(gold)])}</b> {right}")
+    elif evaluation.dataset[i].label is not None:
+        parts.append(f"gold <b>{escape(str(evaluation.dataset[i].label))}</b>")
+    if shown.label != model.labels[best]:
+        parts.append(f"explained: <b>{escape(shown.label)}</b>")
+    return " · ".join(parts)
+
+
+def _context(evaluation: Evaluation, example: Example) -> str:
+    """The text that was not scored because of the scope: a reader needs it to judge the other."""
+    other = {"text": example.text_pair, 0: example.text_pair, "text_pair": example.text, 1: example.text}
+    text = other.get(evaluation.settings["scope"])
+    return f'<p class="note">not scored: {escape(text)}</p>' if text else ""
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+def _window(found: Sequence[Attribution]) -> set[Unit]:
+    """All units, or of a long text the stretch where the methods together see most: the same for every method."""
+    units = [unit for _, unit, _ in pieces(found[0])]
+    if len(units) <= WINDOW or units[0].box is not None:
+        return set(units)
+    strong = [dict(zip(a.units, np.abs(strengths(a.scores)), strict=True)) for a in found]
+    total = np.array([sum(part.get(unit, 0.0) for part in strong) for unit in units])
+    sums = np.convolve(total, np.ones(WINDOW), "valid")
+    start = int(sums.argmax())
+    return set(units[start : start + WINDOW])
+
+
+def _map(attribution: Attribution, example: Example, window: set[Unit], below: str) -> str:
+    if any(unit.box is not None for unit in attribution.units):
+        return patches(attribution, below)
+    marked = dict(zip(attribution.units, true_units(attribution.units, example), strict=True))
+    scores = dict(zip(attribution.units, attribution.scores, strict=True))
+    whole = pieces(attribution)
+    best = sorted(whole, key=lambda piece: -piece[2])[:TOP]
+    top = {unit for _, unit, strength in best if strength > WEAK}
+    shown = [piece for piece in whole if piece[1] in window]
+    out = ["… " if shown[0] is not whole[0] else ""]
+    for (is_marked, _), run in groupby(shown, key=lambda p: (bool(marked[p[1]]), p[1].segment)):
+        spans = [(gap, _span(unit, strength, float(scores[unit]), unit in top)) for gap, unit, strength in run]
+        inside = spans[0][1] + "".join(_gap(gap) + span for gap, span in spans[1:])
+        out.append(_gap(spans[0][0]) + (f'<u title="rationale">{inside}</u>' if is_marked else inside))
+    out.append(" …" if shown[-1] is not whole[-1] else "")
+    return f'<p class="h" dir="auto">{"".join(out)}</p>'
+
+
+def _gap(gap: str) -> str:
+    return f'<span class="seg">{escape(gap)}</span>' if gap.strip() else gap
+
+
+def _span(unit: Unit, strength: float, score: float, top: bool) -> str:
+    level = min(LEVELS, round(abs(strength) * LEVELS))
+    kinds = [f"{'f' if strength > 0 else 'a'}{level}"] if level and unit.seen else []
+    kinds += ["against"] if strength < 0 and level > 1 else []
+    kinds += ["top"] if top else []
+    kinds += [] if unit.seen else ["unseen"]
+    title = f"{score:+.3g}" if unit.seen else "past the length limit"
+    return f'<span class="{" ".join(kinds)}" title="{title}">{escape(unit.text)}</span>'
+
+
+# --- images ----------------------------------------------------------------------------------------------------------
+
+
+def _below(model: Model, example: Example, i: int) -> tuple[str, str]:
+    """The picture for the first map, and a reference to it for the others: it is in the page once."""
+    address, name = _picture(model, example), f"picture-{i + 1}"
+    if address is None:
+        return "", ""
+    return f'<image id="{name}" href="{address}" width="100%" height="100%"/>', f'<use href="#{name}"/>'
+
+
+def _picture(model: Model, example: Example) -> str | None:
+    """What the model reads, cropped and scaled as it reads it, as a data: address; so the patches lie where they do."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return None
+    pixels = model.encode(example).pixels
+    if pixels is None or not isinstance(model.encoder, ImageEncoder):
+        return None
+    mean, std = (np.reshape(_per_channel(model.encoder, n, d), (-1, 1, 1)) for n, d in (("mean", 0.0), ("std", 1.0)))
+    values = np.clip((pixels * std + mean) * 255, 0, 255).astype(np.uint8)
+    rgb = np.broadcast_to(values, (3, *values.shape[1:])).transpose(1, 2, 0)
+    file = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(rgb)).save(file, "PNG")
+    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
+
+
+def _per_channel(encoder: ImageEncoder, name: str, default: float) -> Sequence[float]:
+    normalised = getattr(encoder.processor, "do_normalize", True)
+    found: Sequence[float] | None = getattr(encoder.processor, f"image_{name}", None) if normalised else None
+    return [default] if found is None else found

@@ -1,0 +1,198 @@
+"""Plots as plain SVG text: nothing to install, nothing to load, sharp on paper. Sizes are those of a phone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.reports.faces import Face, marker
+from assay.statistics.bootstrap import intervals
+from assay.statistics.verdict import Comparison, Standing
+
+Values = NDArray[np.float64]
+WIDTH, HEIGHT = 360, 232
+LEFT, RIGHT, TOP, BOTTOM = 40, 222, 10, 192  # of the area that holds the lines; names stand to its right
+LINE = 13  # between two names
+FEW = 8  # points of a curve that stand at even places, each with its share written below
+
+
+# --- interval bars ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A range of values laid over 0 .. 100 %."""
+
+    low: float
+    high: float
+
+    def at(self, value: float) -> float:
+        return 2 + 96 * (value - self.low) / (self.high - self.low)
+
+
+def bar_axis(comparison: Comparison) -> Axis:
+    """One axis for all methods of a metric, round at both ends, that holds every interval."""
+    ends = [v for s in comparison.standings for v in (s.low, s.high, s.value) if math.isfinite(v)]
+    ticks = nice_ticks(min(ends), max(ends), about=4)
+    return Axis(ticks[0], ticks[-1])
+
+
+def interval_bar(standing: Standing, face: Face, axis: Axis, reference: float | None) -> str:
+    """A line from low to high with the face at the mean; dashed where the control's mean is."""
+    known = math.isfinite(standing.low) and math.isfinite(standing.high)
+    low, high = (axis.at(standing.low), axis.at(standing.high)) if known else (0, 0)
+    mean = axis.at(standing.value)
+    parts = [f'<line class="rail" x1="0" x2="100%" y1="{MID}" y2="{MID}"/>']
+    if axis.low <= 0 <= axis.high:
+        parts.append(_upright(axis.at(0), "zero"))
+    if reference is not None:
+        parts.append(_upright(axis.at(reference), "dash"))
+    if known:
+        parts.append(
+            f'<line x1="{low:.1f}%" x2="{high:.1f}%" y1="{MID}" y2="{MID}" stroke="{face.colour}" stroke-width="6" '
+            'stroke-linecap="round" stroke-opacity=".38"/>'
+        )
+    # a nested svg carries the marker to a percentage, which a path cannot have
+    parts.append(f'<svg x="{mean:.1f}%" y="{MID}" overflow="visible">{marker(face, 0, 0, 4.5)}</svg>')
+    text = f"{standing.method}: {standing.value:.4g}" + (f" [{standing.low:.4g}, {standing.high:.4g}]" if known else "")
+    return _svg(f'class="bar" height="{2 * MID}"', text, "".join(parts))
+
+
+MID = 11  # of a bar's height
+
+
+def _upright(percent: float, kind: str) -> str:
+    return f'<line class="{kind}" x1="{percent:.1f}%" x2="{percent:.1f}%" y1="0" y2="100%"/>'
+
+
+# --- curves ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Where values lie in the picture."""
+
+    xs: Values  # (K,) in pixels
+    low: float
+    high: float
+
+    def y(self, value: float) -> float:
+        return BOTTOM - (BOTTOM - TOP) * (value - self.low) / (self.high - self.low)
+
+
+def curves(
+    curves: Mapping[str, Values],  # method -> (N,K)
+    shares: Values,  # (K,)
+    faces: Mapping[str, Face],
+    banded: Sequence[str],
+    title: str,
+    verb: str,
+) -> str:
+    """Mean per share, one line per method, named at its end; bands are 95 % intervals, drawn for `banded` only."""
+    means = {method: rows.mean(0) for method, rows in curves.items()}
+    bands = {m: _band(curves[m]) for m in banded if len(curves[m]) > 1}
+    everything = np.concatenate([*means.values(), *(edge for band in bands.values() for edge in band)])
+    ticks = nice_ticks(float(everything.min()), float(everything.max()))
+    few = len(shares) <= FEW
+    places = np.linspace(0, 1, len(shares)) if few else shares
+    plot = Plot(LEFT + 8 + (RIGHT - LEFT - 12) * places, ticks[0], ticks[-1])
+    parts = [_grid(plot, ticks), _shares(plot, shares if few else np.linspace(0, 1, 6), few, verb)]
+    parts += [_area(plot, *bands[m], faces[m]) for m in bands]
+    ordered = sorted(means, key=lambda m: not faces[m].control)  # the control lies below
+    parts += [_line(plot, means[m], faces[m], few) for m in ordered]
+    parts.append(_names(plot, {m: float(row[-1]) for m, row in means.items()}, faces))
+    ends = ", ".join(f"{faces[m].short} {row[-1]:.3g}" for m, row in means.items())
+    label = f"{title}: mean per share of units {verb}; at the last share {ends}"
+    return _svg(f'class="plot" viewBox="0 0 {WIDTH} {HEIGHT}"', label, "".join(parts))
+
+
+def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Round numbers that enclose a range."""
+    if not high > low:
+        low, high = low - 0.5, high + 0.5
+    rough = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= rough * 0.999)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def _band(rows: Values) -> tuple[Values, Values]:
+    found = intervals(rows.T, kind="percentile", resamples=2000)
+    return np.array([i.low for i in found]), np.array([i.high for i in found])
+
+
+def _grid(plot: Plot, ticks: Sequence[float]) -> str:
+    out = []
+    for tick in ticks:
+        kind = "axis" if tick == 0 else "grid"
+        out.append(f'<line class="{kind}" x1="{LEFT}" x2="{RIGHT}" y1="{plot.y(tick):.1f}" y2="{plot.y(tick):.1f}"/>')
+        out.append(f'<text x="{LEFT - 5}" y="{plot.y(tick) + 3.5:.1f}" text-anchor="end">{tick:g}</text>')
+    return "".join(out)
+
+
+def _shares(plot: Plot, shares: Values, few: bool, verb: str) -> str:
+    xs = plot.xs if few else plot.xs[0] + (plot.xs[-1] - plot.xs[0]) * shares
+    marks = "".join(
+        f'<text x="{x:.1f}" y="{BOTTOM + 15}" text-anchor="middle">{100 * share:.3g}</text>'
+        for x, share in zip(xs, shares, strict=True)
+    )
+    middle = (LEFT + RIGHT) / 2
+    words = f'<text x="{middle:.0f}" y="{BOTTOM + 32}" text-anchor="middle">% of units {verb}, best first</text>'
+    return marks + words
+
+
+def _area(plot: Plot, low: Values, high: Values, face: Face) -> str:
+    there = [f"{x:.1f},{plot.y(v):.1f}" for x, v in zip(plot.xs, high, strict=True)]
+    back = [f"{x:.1f},{plot.y(v):.1f}" for x, v in zip(plot.xs[::-1], low[::-1], strict=True)]
+    return f'<polygon points="{" ".join(there + back)}" fill="{face.colour}" fill-opacity=".16"/>'
+
+
+def _line(plot: Plot, row: Values, face: Face, few: bool) -> str:
+    points = [(float(x), plot.y(float(v))) for x, v in zip(plot.xs, row, strict=True)]
+    dash = ' stroke-dasharray="5 4"' if face.control else ""
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    line = f'<polyline points="{path}" fill="none" stroke="{face.colour}" stroke-width="1.8"{dash}/>'
+    marked = points if few else [points[-1]]
+    return f"<g><title>{escape(face.method)}</title>{line}{''.join(marker(face, x, y, 3) for x, y in marked)}</g>"
+
+
+def _names(plot: Plot, ends: Mapping[str, float], faces: Mapping[str, Face]) -> str:
+    """Names at the ends of their lines, moved apart where they would overlap, with a thread to the line."""
+    order = sorted(ends, key=lambda m: plot.y(ends[m]))
+    places = spread([plot.y(ends[m]) for m in order], LINE, TOP, HEIGHT - 6)
+    out = []
+    for method, y in zip(order, places, strict=True):
+        face = faces[method]
+        thread = f"M{plot.xs[-1] + 6:.1f} {plot.y(ends[method]):.1f}L{RIGHT + 12} {y:.1f}"
+        out.append(f'<path d="{thread}" fill="none" stroke="{face.colour}" stroke-opacity=".6"/>')
+        out.append(f'<text class="who" x="{RIGHT + 16}" y="{y + 3.8:.1f}">{escape(_cut(face.short))}</text>')
+    return "".join(out)
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Places in the same order, at least `gap` apart and within the range; crowds stand around their middle."""
+    gap = min(gap, (high - low) / max(1, len(wanted) - 1))
+    crowds: list[tuple[float, int]] = []  # middle, how many
+    for place in wanted:
+        middle, count = place, 1
+        while crowds and crowds[-1][0] + gap * (crowds[-1][1] + count) / 2 > middle:
+            other, more = crowds.pop()
+            middle, count = (middle * count + other * more) / (count + more), count + more
+            middle = min(max(middle, low + gap * (count - 1) / 2), high - gap * (count - 1) / 2)
+        crowds.append((min(max(middle, low), high - gap * (count - 1) / 2), count))
+    return [middle + gap * (i - (count - 1) / 2) for middle, count in crowds for i in range(count)]
+
+
+def _cut(name: str, most: int = 21) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def _svg(attributes: str, label: str, inside: str) -> str:
+    text = escape(label)
+    return f'<svg {attributes} role="img" aria-label="{text}"><title>{text}</title>{inside}</svg>'

@@ -1,0 +1,170 @@
+"""assay.evaluate and what it returns: a table with intervals, a verdict in plain words, a page to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.core.errors import AssayError
+from assay.datasets.load import load_dataset
+from assay.experiments.evaluate import Evaluation, run_evaluation
+from assay.experiments.store import Store, default_folder
+from assay.reports.performance import performance
+from assay.statistics.verdict import Comparison, compare, overall
+
+METHODS = (
+    "integrated_gradients",
+    "kernel_shap(samples=128)",
+    "lime(samples=128)",
+    "occlusion",
+    "gradient_x_input",
+    "attention_rollout",
+    "average_attention",
+    "random",
+)
+METRICS = ("sufficiency", "comprehensiveness", "aopc_sufficiency", "aopc_comprehensiveness", "log_odds")
+PLAUSIBILITY = ("auprc", "token_f1")  # added where the data have rationales
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an evaluation found."""
+
+    evaluation: Evaluation
+
+    @cached_property
+    def comparisons(self) -> dict[str, Comparison]:
+        """Every metric's methods, best first; examples that some method has no value for are left out."""
+        made = self.evaluation.metrics
+        out = {}
+        for name, values in self.evaluation.values.items():
+            whole = ~np.isnan(np.stack(list(values.values()))).any(0)
+            if whole.any():
+                kept = {method: column[whole] for method, column in values.items()}
+                seed = int(self.evaluation.settings["seed"])
+                out[name] = compare(kept, made[name].better, control=self.control, seed=seed)
+        return out
+
+    @property
+    def control(self) -> str | None:
+        """The method that knows nothing, which every other one must beat; None if it is not among them."""
+        named = [name for name, method in self.evaluation.methods.items() if type(method).__name__ == "Random"]
+        return named[0] if named else None
+
+    def table(self) -> list[dict[str, Any]]:
+        """Rows of method, metric, value, low, high, n, better, beats_random, best_group."""
+        return [
+            {
+                "method": s.method,
+                "metric": metric,
+                "value": s.value,
+                "low": s.low,
+                "high": s.high,
+                "n": s.n,
+                "better": c.better,
+                "beats_random": s.beats_random,
+                "best_group": s.best_group,
+            }
+            for metric, c in self.comparisons.items()
+            for s in c.standings
+        ]
+
+    def to_pandas(self) -> Any:
+        try:
+            import pandas
+        except ImportError as error:
+            raise AssayError("this needs pandas; install it with: pip install 'assay[data]'") from error
+        return pandas.DataFrame(self.table())
+
+    @cached_property
+    def twins(self) -> dict[str, str]:
+        """Metrics that are another one under this protocol, number by number: two names, but one witness."""
+        values, own, out = self.evaluation.values, list[str](), dict[str, str]()
+        for name in self.comparisons:
+            same = [o for o in own if all(np.array_equal(x, values[o][m], True) for m, x in values[name].items())]
+            if same:
+                out[name] = same[0]
+            else:
+                own.append(name)
+        return out
+
+    @property
+    def overall(self) -> str:
+        """One sentence across metrics; twins are counted once."""
+        return overall({metric: c for metric, c in self.comparisons.items() if metric not in self.twins})
+
+    def sentence(self, metric: str) -> str:
+        """The verdict on one metric."""
+        if metric in self.twins:
+            return f"{metric}: the same numbers as {self.twins[metric]} under this protocol."
+        return self.comparisons[metric].sentence(metric)
+
+    @property
+    def verdict(self) -> str:
+        """A sentence per metric and one overall."""
+        return "\n".join([*map(self.sentence, self.comparisons), f"Overall: {self.overall}"])
+
+    def performance(self) -> dict[str, float]:
+        """How well the model does on these data, where they have its labels."""
+        return {name: found.value for name, found in performance(self.evaluation).items()}
+
+    def to_html(self, path: str | Path, command: str | None = None) -> None:
+        """One self-contained page."""
+        from assay.reports.html import page
+
+        try:
+            Path(path).write_text(page(self, command), encoding="utf-8")
+        except OSError as error:
+            raise AssayError(f"cannot write {path}: {error.strerror}") from error
+
+
+def evaluate(
+    model: Any = "builtin",
+    dataset: Any = "builtin",
+    methods: Sequence[Any] | None = None,
+    metrics: Sequence[str] | None = None,
+    *,
+    protocol: str = "eraser",
+    removal: str | None = None,
+    units: str = "token",
+    scope: int | str | None = None,
+    target: str = "predicted",
+    limit: int | None = None,
+    seed: int = 0,
+    store: str | Path | None = None,
+    batch_tokens: int | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """Which explanation can be trusted: a ranking of methods with intervals and a verdict.
+
+    dataset: anything `load_dataset` takes. methods, metrics: specs; None is a default choice. protocol: eraser, thesis,
+    aml or aml_code. removal is for the methods; metrics remove as the protocol says. target: 'predicted' or 'gold'.
+    store: a folder for finished slices; None keeps them in a cache folder, so that the same call goes on where it was.
+    """
+    data = load_dataset(dataset)
+    data = data if limit is None else data.take(limit, seed)
+    marked = any(example.rationales for example in data)
+    wanted = metrics if metrics is not None else [*METRICS, *(PLAUSIBILITY if marked else ())]
+    kept = Store(Path(store) if store is not None else default_folder())
+    return Result(
+        run_evaluation(
+            model,
+            data,
+            METHODS if methods is None else methods,
+            wanted,
+            protocol=protocol,
+            removal=removal,
+            units=units,
+            scope=scope,
+            target=target,
+            seed=seed,
+            store=kept,
+            batch_tokens=batch_tokens,
+            progress=progress,
+        )
+    )

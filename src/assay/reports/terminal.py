@@ -1,0 +1,67 @@
+"""An evaluation for a terminal: one block per metric, best first, with interval bars drawn in characters."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from assay.reports.marks import arrow, figures, mark
+from assay.reports.plots import bar_axis
+from assay.statistics.verdict import Comparison, Standing
+
+if TYPE_CHECKING:
+    from assay.reports.result import Result
+
+COLOURS = {"best": "bold cyan", "good": "green", "open": "yellow", "bad": "red", "none": "dim"}
+BAR = 24  # characters
+WIDE = 100  # columns that a bar needs to be worth its place
+
+
+def ranking_table(result: Result, width: int) -> Table:
+    """Method, mean, interval, bar and what it means. Twins are left out: their sentences say so."""
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
+    for _ in range(5 if width >= WIDE else 4):
+        table.add_column(no_wrap=True)
+    for metric, comparison in result.comparisons.items():
+        if metric in result.twins:
+            continue
+        table.add_row(*_head(metric, comparison))
+        for standing in comparison.standings:
+            table.add_row(*_row(standing, comparison, bar=width >= WIDE))
+        table.add_row()
+    return table
+
+
+def _head(metric: str, comparison: Comparison) -> list[Text]:
+    better = f"{arrow(comparison.better)} {comparison.better}"
+    return [
+        Text(metric, style="bold"),
+        Text(better, style="dim"),
+        Text(f"is better, n = {comparison.n}", style="dim"),
+    ]
+
+
+def _row(standing: Standing, comparison: Comparison, *, bar: bool) -> list[Text]:
+    shown = mark(standing, comparison)
+    value, interval = figures(standing.value, standing.low, standing.high)
+    strong = "bold" if shown.kind == "best" else ""
+    cells = [Text(f"  {standing.method}", style=strong), Text(value, style=strong, justify="right"), Text(interval)]
+    cells += [Text(_bar(standing, comparison), style="cyan")] if bar else []
+    return [*cells, Text(f"{shown.sign} {shown.words}", style=COLOURS[shown.kind])]
+
+
+def _bar(standing: Standing, comparison: Comparison) -> str:
+    """The interval as a line with a point at the mean."""
+    axis = bar_axis(comparison)
+
+    def place(value: float) -> int:
+        return min(BAR - 1, max(0, round(axis.at(value) / 100 * (BAR - 1))))
+
+    known = math.isfinite(standing.low) and math.isfinite(standing.high)
+    low, high = (place(standing.low), place(standing.high)) if known else (0, -1)
+    out = ["━" if low <= i <= high else "·" for i in range(BAR)]
+    out[place(standing.value)] = "●"
+    return "".join(out)

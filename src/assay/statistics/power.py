@@ -1,0 +1,21 @@
+"""How small a difference n examples can show."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import stdtrit
+
+SMALL = 30  # below this intervals are too narrow and tests see little: every verdict says so
+
+
+def detectable(sd: float, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
+    """The smallest mean difference that a two-sided paired test of n examples finds with this power.
+
+    δ = (t(1 - α/2) + t(power)) sd / √n, t the quantiles with n - 1 degrees of freedom, sd that of the differences
+    (Cohen 1988). Infinite where no data could be significant: the smallest sign-flip p-value is 2 / 2^n.
+    Weakness: sd is itself estimated from the n examples.
+    """
+    if n < 2 or 2.0 ** (1 - n) > alpha:
+        return math.inf
+    return float((stdtrit(n - 1, 1 - alpha / 2) + stdtrit(n - 1, power)) * sd / math.sqrt(n))

@@ -1,0 +1,117 @@
+"""A Recipe: all that decides how a model is trained, as data. `Recipe` <-> spec text <-> JSON."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from assay.core.errors import SpecError
+from assay.core.spec import Spec, build, parse
+
+Better = Literal["higher", "lower"]
+LOSS = "loss"  # the selection that needs no metric
+
+
+def _positive(thing: Any, *names: str, zero: bool = False) -> None:
+    for name in names:
+        value = getattr(thing, name)
+        if value is not None and (value < 0 or (value == 0 and not zero)):
+            raise SpecError(f"{name}={value}: give a number {'from 0 on' if zero else 'above 0'}")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Parameters whose names match a pattern (a regular expression, any case); None: as the recipe has it."""
+
+    pattern: str
+    learning_rate: float | None = None
+    weight_decay: float | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.pattern)
+        except re.error as error:
+            raise SpecError(f"group({self.pattern!r}) is no regular expression: {error}") from error
+        _positive(self, "learning_rate", "weight_decay", zero=True)
+
+
+NO_DECAY = Group(r"bias|norm|\bln_", weight_decay=0.0)  # decaying these only shifts activations
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train. The defaults fine-tune a pretrained encoder.
+
+    Known limits: Adam has no `eps_root` (optax); a cosine runs once, without restarts.
+    """
+
+    epochs: int = 3
+    batch_size: int = 32  # items per forward pass; one step takes `accumulation` of them
+    learning_rate: float = 5e-5  # at its peak
+    optimiser: Literal["adamw", "adam", "sgd"] = "adamw"
+    betas: tuple[float, float] = (0.9, 0.999)
+    epsilon: float = 1e-8
+    amsgrad: bool = False
+    momentum: float = 0.0  # of sgd
+    weight_decay: float = 0.01  # adamw: decoupled; adam and sgd: added to the gradient
+    groups: tuple[Group, ...] = (NO_DECAY,)  # the first that matches a parameter's name counts
+    fused: bool = True  # one kernel for all parameters, where the device has it
+    schedule: Literal["linear", "cosine", "constant"] = "linear"  # what follows the warm-up
+    warmup: float = 0.06  # below 1: a share of all steps; from 1 on: a number of steps
+    warmup_from: float = 0.0  # learning rate at the first step of the warm-up
+    schedule_steps: int | None = None  # length of the schedule; None: all steps of the training
+    clip: float | None = 1.0  # largest norm of the whole gradient
+    accumulation: int = 1
+    by_length: bool = True  # batches of items of about one length, in random order
+    dropout: bool = True  # False: train in evaluation mode
+    selection: str = LOSS  # the validation score that chooses the checkpoint
+    better: Better | None = None  # its direction; None: lower for the loss, and the metric's own for a metric
+    validate_every: float = 1.0  # epochs; 0.25: four times in each
+    patience: int | None = None  # stop after so many validations without a better one
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _positive(self, "epochs", "batch_size", "learning_rate", "accumulation", "validate_every", "epsilon")
+        _positive(self, "clip", "patience", "schedule_steps")
+        _positive(self, "weight_decay", "warmup", "warmup_from", "momentum", zero=True)
+        if len(self.betas) != 2 or not all(0 <= beta < 1 for beta in self.betas):
+            raise SpecError(f"betas={list(self.betas)}: give two numbers from 0 to below 1, e.g. [0.9, 0.999]")
+
+    @property
+    def direction(self) -> Better:
+        """Which way the selected score is better."""
+        if self.better is None and self.selection != LOSS:
+            raise SpecError(f"selection={self.selection!r} needs better='higher' or better='lower' beside it")
+        return self.better or "lower"
+
+    @property
+    def spec(self) -> Spec:
+        """With every field; its hash is that of the recipe."""
+        return Spec.of(self)
+
+    def to_json(self) -> dict[str, Any]:
+        return self.spec.to_json()
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Recipe:
+        return Recipe.from_spec(Spec.from_json(data))
+
+    @staticmethod
+    def from_spec(spec: str | Spec) -> Recipe:
+        """ "recipe(epochs=8, optimiser=adam, groups=[group(attention, weight_decay=0)])" as a Recipe."""
+        spec = parse(spec) if isinstance(spec, str) else spec
+        if spec.name != "recipe":
+            raise SpecError(f"{spec} is no recipe; write recipe(epochs=3, learning_rate=5e-5, ...)")
+        groups = dict(spec.params).get("groups")
+        rest = Spec(spec.name, tuple((key, value) for key, value in spec.params if key != "groups"), spec.args)
+        recipe = build(rest, Recipe)
+        return recipe if groups is None else replace(recipe, groups=_groups(groups))
+
+
+def _groups(value: Any) -> tuple[Group, ...]:
+    items = value if isinstance(value, tuple) else (value,)
+    for item in items:
+        if not isinstance(item, Spec) or item.name != "group":
+            raise SpecError(f"groups: {item} is no group; write [group('bias|norm', weight_decay=0)]")
+    return tuple(build(item, Group) for item in items)

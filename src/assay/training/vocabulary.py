@@ -1,0 +1,67 @@
+"""A WordPiece tokenizer trained on the data, the same in every process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import PreTrainedTokenizerFast
+
+from assay.core.errors import SpecError
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+
+
+def train_wordpiece(texts: Iterable[str], size: int, limit: int, *, causal: bool = False) -> PreTrainedTokenizerFast:
+    """At most `size` pieces learned from the texts, lower case. [CLS] a [SEP] b [SEP]; a causal model gets bare pieces.
+
+    A causal tokenizer calls [SEP] its end-of-text token, which then stands between the texts of a pair.
+    """
+    tokenizer = _bare({})
+    words = [word for text in texts for word in _words(tokenizer, text)]
+    if not words:
+        raise SpecError("the data holds no word to train a tokenizer on")
+    tokenizer = _bare(_pieces(tokenizer, words, size))
+    if not causal:
+        ids = [(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")]
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1", special_tokens=ids
+        )
+    roles: dict[str, Any] = dict(zip(ROLES, SPECIAL, strict=True))
+    more = {"eos_token": "[SEP]"} if causal else {}
+    types = [] if causal else ["token_type_ids"]  # GPT-2 would add the embedding of token 0 for each
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        model_max_length=limit,
+        model_input_names=["input_ids", *types, "attention_mask"],
+        **roles,
+        **more,
+    )
+
+
+def _bare(pieces: dict[str, int]) -> Tokenizer:
+    tokenizer = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    return tokenizer
+
+
+def _words(tokenizer: Tokenizer, text: str) -> list[str]:
+    normal = tokenizer.normalizer.normalize_str(text)
+    return [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normal)]
+
+
+def _pieces(tokenizer: Tokenizer, words: list[str], size: int) -> dict[str, int]:
+    """The trainer numbers the ##characters in hash order and breaks ties by number: they are numbered ahead of it."""
+    characters = sorted({c for word in words for c in word})
+    inner = [f"##{c}" for c in sorted({c for word in words for c in word[1:]})]
+    given = [*SPECIAL, *characters, *inner]
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=max(size, len(given)), special_tokens=given, show_progress=False, min_frequency=2
+    )
+    tokenizer.train_from_iterator([" ".join(words)], trainer)
+    found = tokenizer.get_vocab()
+    return {piece: i for i, piece in enumerate(sorted(found, key=found.__getitem__))}

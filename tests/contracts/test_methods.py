@@ -1,0 +1,364 @@
+"""Every method on every family keeps its word: shape, batching, seeds, targets, declared properties."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from transformers import PreTrainedModel
+
+import assay
+from assay.core.spec import Spec
+from assay.explainers import METHODS
+from assay.masking.removal import removal_for
+from assay.models.families import FAMILIES as NAMES
+from assay.models.readout import LabelWords, OwnHead
+from families import CASES, FAMILIES, fresh, model_of, precise
+from runs import (
+    SAMPLED,
+    SPECS,
+    UNSUPPORTED,
+    BlownError,
+    State,
+    as_a_user_may_have_it,
+    assert_close,
+    distance,
+    every,
+    explain,
+    explained,
+    hook_free,
+    need,
+    spec,
+    with_fuse,
+)
+from stock import encoded, example
+
+# --- the models themselves ---------------------------------------------------------------------------------------
+
+
+def test_every_family_has_a_tiny_model():
+    assert sorted(FAMILIES) == sorted(NAMES.names)
+    assert {model_of(name).family.name for name in FAMILIES} == set(NAMES.names)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_removing_one_unit_moves_the_output(case):
+    """Else every contract below would hold for a model that ignores its input."""
+    target = None if model_of(case).task == "regression" else assay.Target(scale="logit")
+    for a in explain(model_of(case), list(CASES[case].inputs), "occlusion", target=target):
+        assert np.sort(np.abs(a.scores))[-1] > 0.1
+
+
+def test_budgets_and_exceptions_name_real_methods():
+    assert {*SPECS, *SAMPLED, *(method for method, _ in UNSUPPORTED)} <= set(METHODS.names)
+    assert {family for _, family in UNSUPPORTED} <= set(FAMILIES)
+
+
+# --- shape -------------------------------------------------------------------------------------------------------
+
+
+@every
+def test_one_finite_score_per_unit(case, method):
+    for given, a in zip(CASES[case].inputs, explained(case, method), strict=True):
+        assert a.scores.shape == (len(a.units),)
+        assert a.scores.dtype == np.float32
+        assert np.isfinite(a.scores).all()
+        assert np.abs(a.scores).max() > 1e-6
+        assert a.method == Spec.of(METHODS.make(spec(method)))
+        texts = (given,) if isinstance(given, str) else given
+        if isinstance(given, str | tuple):
+            assert all(u.text == texts[u.segment][u.start : u.end] and u.text.strip() == u.text for u in a.units)
+            assert {u.segment for u in a.units} == set(range(len(texts)))
+        else:
+            assert [u.box for u in a.units] == [(x, y, x + 8, y + 8) for y in range(0, 32, 8) for x in range(0, 32, 8)]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_of_a_text_is_scored(case):
+    """Units cover every visible character of the input, in order and without overlap."""
+    for given, a in zip(CASES[case].inputs, explained(case, "random"), strict=True):
+        texts = (given,) if isinstance(given, str) else given
+        for segment, text in enumerate(texts if isinstance(given, str | tuple) else ()):
+            covered = "".join(u.text for u in a.units if u.segment == segment)
+            assert covered.replace(" ", "") == text.replace(" ", "")
+
+
+# --- batching ----------------------------------------------------------------------------------------------------
+
+
+@every
+def test_a_batch_equals_one_by_one(case, method):
+    need(case, method)
+    alone = [explain(precise(case), given, method) for given in CASES[case].inputs]
+    assert_close(explained(case, method, double=True), alone)
+
+
+@every
+def test_order_batch_size_and_padding_side_do_not_matter(case, method):
+    need(case, method)
+    model, tokenizer = precise(case), precise(case).tokenizer
+    before = getattr(tokenizer, "padding_side", None)
+    inputs, whole = list(CASES[case].inputs), explained(case, method, double=True)
+    try:
+        for side, batch_tokens, order in (("left", 40, [2, 0, 1]), ("right", 100_000, [1, 2, 0])):
+            order = [*order, *range(3, len(inputs))]
+            if tokenizer is not None:
+                tokenizer.padding_side = side
+            found = explain(model, [inputs[i] for i in order], method, batch_tokens=batch_tokens)
+            assert_close(found, [whole[i] for i in order])
+    finally:
+        if tokenizer is not None:
+            tokenizer.padding_side = before
+
+
+@every
+def test_rounding_stays_rounding(case, method):
+    """In float32, batches of other sizes round otherwise; no method may blow that up into something that shows."""
+    need(case, method)
+    found = explain(model_of(case), list(CASES[case].inputs), method, batch_tokens=40)
+    assert_close(found, explained(case, method), 1e-4)
+    assert_close(explained(case, method, double=True), explained(case, method), 1e-3)
+
+
+@pytest.mark.parametrize("method", METHODS.names)
+@pytest.mark.parametrize("case", ["bert", "llama-few_shot"])
+def test_out_of_memory_halves_the_batch(case, method):
+    model, fuse = with_fuse(fresh(case), CASES[case].head, rows=2)
+    assert_close(explain(model, list(CASES[case].inputs), method), explained(case, method), 1e-4)
+    assert fuse.seen > 0
+    assert hook_free(model)
+
+
+# --- seeds -------------------------------------------------------------------------------------------------------
+
+
+@every
+def test_seed(case, method):
+    need(case, method)
+    model, inputs = model_of(case), [CASES[case].inputs[0], CASES[case].inputs[-1]]
+    first, again, other = (explain(model, inputs, method, seed=seed) for seed in (0, 0, 1))
+    for one, same, different in zip(first, again, other, strict=True):
+        assert np.array_equal(one.scores, same.scores)
+        if method not in SAMPLED:
+            assert np.array_equal(one.scores, different.scores)
+    if method in SAMPLED:  # the long input: a short one may be enumerated, or drawn alike
+        assert distance(first[0], other[0]) > 1e-3
+
+
+@pytest.mark.parametrize("method", sorted(SAMPLED - {"ensemble"}))
+def test_a_methods_own_seed_counts_too(method):
+    inputs = CASES["bert"].inputs[0]
+    name, _, rest = spec(method).rstrip(")").partition("(")
+    seeded = f"{name}({rest + ', ' if rest else ''}seed=5)"
+    assert distance(explain(model_of("bert"), inputs, seeded), explained("bert", method)[0]) > 1e-3
+
+
+def test_a_seed_belongs_to_the_content_not_to_the_place():
+    text = CASES["bert"].inputs[0]
+    twice = explain(model_of("bert"), [text, "the soup was good", text], "random")
+    assert np.array_equal(twice[0].scores, twice[2].scores)
+
+
+# --- targets -----------------------------------------------------------------------------------------------------
+
+
+@every
+def test_target(case, method):
+    need(case, method)
+    model, inputs = model_of(case), list(CASES[case].inputs)[1:3]
+    if model.task == "regression":
+        for a in explained(case, method):
+            assert (a.target, a.label) == (assay.Target(0, None, "raw"), "score")
+        with pytest.raises(assay.TargetError, match="regression"):
+            explain(model, inputs, method, target=1)
+        return
+    first, second = (explain(model, inputs, method, target=label) for label in (0, 1))
+    for one, two in zip(first, second, strict=True):
+        assert (one.target.label, one.label) == (0, model.labels[0])
+        assert (two.target.label, two.label) == (1, model.labels[1])
+        assert one.target.scale == METHODS.get(method).scale
+        assert (distance(one, two) > 1e-3) == METHODS.get(method).class_dependent
+    mixed = explain(model, inputs, method, target=[model.labels[1], 0])  # one per input, names and numbers alike
+    assert_close(mixed, [second[0], first[1]])
+    assert [a.label for a in mixed] == [model.labels[1], model.labels[0]]
+
+
+@every
+def test_no_target_is_the_predicted_class(case, method):
+    model = model_of(case)
+    batch = model.batch([model.encode(example(given)) for given in CASES[case].inputs])
+    with torch.no_grad():
+        logits = model.logits(batch).double()
+    for a, row in zip(explained(case, method), logits, strict=True):
+        label = int(row.argmax())
+        assert (a.target.label, a.label) == (label, model.labels[label])
+        expected = row.softmax(-1)[label] if a.target.scale == "probability" else row[label]
+        assert a.value_full == pytest.approx(float(expected), abs=1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS.names)
+def test_contrast_explains_the_difference(method):
+    """Target(against=) of a method that is linear in the value is the difference of two explanations."""
+    model, inputs = model_of("bert"), list(CASES["bert"].inputs)[1:3]
+    scale = METHODS.get(method).scale
+    both = explain(model, inputs, method, target=assay.Target("calm", against="stormy"))
+    one, other = (explain(model, inputs, method, target=name) for name in ("calm", "stormy"))
+    for contrast, a, b in zip(both, one, other, strict=True):
+        assert contrast.target == assay.Target(0, 2, scale)
+        assert contrast.value_full == pytest.approx(a.value_full - b.value_full, abs=1e-5)
+        if method in ("occlusion", "kernel_shap", "gradient_x_input", "deep_lift"):
+            assert np.allclose(contrast.scores, a.scores - b.scores, atol=1e-4 * np.abs(a.scores).max())
+
+
+# --- declared properties -----------------------------------------------------------------------------------------
+
+
+@every
+def test_unsigned_scores_are_not_negative(case, method):
+    for a in explained(case, method):
+        if method == "random":
+            assert sorted(a.scores) == list(range(1, len(a) + 1))
+        elif METHODS.get(method).signed:
+            continue
+        else:
+            assert (a.scores >= 0).all()
+
+
+@pytest.mark.parametrize("method", METHODS.names)
+def test_signed_methods_do_give_both_signs(method):
+    """A method that never scores below 0 should not call itself signed."""
+    scores = np.concatenate([a.scores for case in FAMILIES for a in explained(case, method)])
+    assert (scores < 0).any() == METHODS.get(method).signed
+
+
+# Integrated gradients are complete up to quadrature: kinks (ReLU) and steep starts (a zero embedding before an RMS
+# norm, the only removal Llama 3 has) need more steps or leave a larger error. {family: (steps, tolerance)}
+QUADRATURE = {"distilbert": (128, 0.05), "t5": (128, 0.02), "llama": (1024, 0.01)}
+
+
+@every
+def test_complete_methods_sum_to_full_minus_empty(case, method):
+    if not METHODS.get(method).complete:
+        return
+    need(case, method)
+    inputs, found, tolerance = list(CASES[case].inputs), explained(case, method), 1e-5
+    if method == "integrated_gradients":
+        steps, tolerance = QUADRATURE.get(CASES[case].family, (128, 1e-3))
+        inputs = inputs[1:2] if steps > 128 else inputs[1:3]
+        found = explain(model_of(case), inputs, f"integrated_gradients(steps={steps})")
+    for given, a in zip(inputs, found, strict=True):
+        gap = a.scores.sum(dtype=np.float64) - (a.value_full - a.value_empty)
+        assert abs(gap) < tolerance
+        assert a.value_empty == pytest.approx(_emptied(case, given, a.target), abs=1e-5)
+        if "completeness_error" in a.extra:
+            assert a.extra["completeness_error"] == pytest.approx(abs(gap), abs=1e-4)
+    assert max(abs(a.value_full - a.value_empty) for a in found) > 3 * tolerance  # or the sum would say nothing
+
+
+@pytest.mark.parametrize("case", FAMILIES)
+def test_the_completeness_error_is_reported(case):
+    """With few steps the error is large: what is reported is what is missing."""
+    for a in explained(case, "integrated_gradients"):
+        gap = a.scores.sum(dtype=np.float64) - (a.value_full - a.value_empty)
+        assert a.extra["completeness_error"] == pytest.approx(abs(gap), abs=1e-4)
+
+
+def test_tolerance_adds_steps_until_completeness_holds():
+    inputs = list(CASES["deberta_v2"].inputs)
+    found = explain(model_of("deberta_v2"), inputs, "integrated_gradients(steps=2, tolerance=0.001)")
+    assert all(a.extra["completeness_error"] <= 1e-3 and a.extra["steps"] > 2 for a in found)
+    assert len({a.extra["steps"] for a in found}) > 1  # each input stops when it is done
+
+
+@pytest.mark.parametrize("method", ["gradient", "smooth_grad"])
+def test_a_signed_reduction_says_so(method):
+    made = METHODS.make(f"{method}(reduction=sum)")
+    (a,) = explain(model_of("bert"), [CASES["bert"].inputs[0]], f"{method}(reduction=sum)")
+    assert made.signed == bool((a.scores < 0).any())
+
+
+def _emptied(case, given, target):
+    """The target's value with every unit removed, straight from the removal."""
+    model = model_of(case)
+    (encoding,) = encoded(model, [given])
+    removal = removal_for(model, None, warn=False)
+    rows = removal.rows(model, encoding, (encoding.unit_of < 0)[None])
+    with torch.no_grad():
+        logits = model.logits(model.batch([rows]))[0].double()
+    return float(logits.softmax(-1)[target.label] if target.scale == "probability" else logits[target.label])
+
+
+@pytest.mark.parametrize("removal", [None, "pad", "zero"])
+def test_the_parts_of_an_ensemble_follow_the_removal(removal):
+    """An ensemble of one is that method, normalised: its open baseline is the removal that the caller named."""
+    model, text = model_of("bert"), CASES["bert"].inputs[0]
+    for part in ("integrated_gradients(steps=4)", "occlusion"):
+        alone = explain(model, text, part, removal=removal).scores
+        found = explain(model, text, f"ensemble([{part}])", removal=removal).scores
+        assert np.allclose(found, alone / np.abs(alone).sum(), atol=1e-6)
+
+
+# --- the user's model --------------------------------------------------------------------------------------------
+
+
+def _as_given(model):
+    """What a user passes: the pair, or the Model where one is needed to say how it is read."""
+    own = isinstance(model.readout, OwnHead | LabelWords)
+    return model if own else (model.hf, model.tokenizer or model.encoder.processor)
+
+
+@every
+def test_the_model_is_left_as_it_was(case, method):
+    need(case, method)
+    model = fresh(case)
+    as_a_user_may_have_it(model)
+    before = State.of(model)
+    explain(_as_given(model), list(CASES[case].inputs)[:2], method)
+    before.assert_same(State.of(model))
+    assert hook_free(model)
+
+
+@every
+def test_the_model_is_left_as_it_was_after_an_error(case, method):
+    """The first and the last forward pass fail: every context that is open must close."""
+    need(case, method)
+    model, fuse = with_fuse(fresh(case), CASES[case].head)
+    as_a_user_may_have_it(model)
+    before = State.of(model)
+    inputs = list(CASES[case].inputs)[:2]
+    explain(_as_given(model), inputs, method)
+    calls = fuse.seen
+    assert calls > 0
+    for last in {0, calls - 1}:
+        fuse.calls, fuse.seen = last, 0
+        with pytest.raises(BlownError):
+            explain(_as_given(model), inputs, method)
+        fuse.calls, fuse.seen = np.inf, 0
+        before.assert_same(State.of(model))
+        assert hook_free(model)
+
+
+@pytest.mark.parametrize("case", [c for c in FAMILIES if c not in ("mpnet", "deberta_v2")])
+@pytest.mark.parametrize("implementation", ["eager", "sdpa"])
+def test_the_attention_implementation_comes_back(case, implementation):
+    model = fresh(case)
+    model.hf.set_attn_implementation(implementation)
+    explain(model, [CASES[case].inputs[0]], "average_attention")
+    kinds = {m.config._attn_implementation for m in model.hf.modules() if isinstance(m, PreTrainedModel)}
+    assert kinds == {implementation}
+
+
+# --- warnings ----------------------------------------------------------------------------------------------------
+
+
+@every
+def test_one_warning_where_there_is_no_mask_token(case, method):
+    need(case, method)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assay.explain(model_of(case), [CASES[case].inputs[1]], spec(method))
+    words = [str(w.message) for w in caught]
+    assert len(words) == int(CASES[case].warns), words
+    assert all("has no mask token" in w for w in words)

@@ -1,0 +1,134 @@
+"""Prompted causal models: the cache of the constant prefix is a short cut, never another answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import assay
+from assay.core.types import Example
+from assay.models.prompt import Prompt
+from families import SHOTS, WORDS, causal_lm, fresh
+from runs import explain
+from tiny_tokenizers import gpt2_tokenizer, llama_tokenizer, mistral_tokenizer
+
+TEXTS = ["the film is bright and funny", "rain fell", "the soup was good and the bread was bad"]
+LMS = {
+    "gpt2": lambda: causal_lm("GPT2", gpt2_tokenizer(), n_positions=128),
+    "llama": lambda: causal_lm("Llama", llama_tokenizer(), num_key_value_heads=2, max_position_embeddings=128),
+    "mistral": lambda: causal_lm(
+        "Mistral", mistral_tokenizer(), num_key_value_heads=2, sliding_window=6, max_position_embeddings=128
+    ),
+}
+TOKENIZERS = {"gpt2": gpt2_tokenizer, "llama": llama_tokenizer, "mistral": mistral_tokenizer}
+
+
+def prompted(family, prompt=SHOTS, model=None):
+    return assay.load_model(model or LMS[family](), TOKENIZERS[family](), prompt=prompt, labels=WORDS)
+
+
+def forwards_of(model, batch):
+    """Logits and how many positions went through the first block."""
+    seen = []
+    handle = model.hf.base_model.get_input_embeddings().register_forward_hook(lambda m, a, out: seen.append(out.shape))
+    try:
+        with torch.no_grad(), model.frozen():
+            first = model.logits(batch)
+            again = model.logits(batch)
+    finally:
+        handle.remove()
+    assert torch.equal(first, again)
+    return first, seen
+
+
+@pytest.mark.parametrize("family", LMS)
+def test_the_prefix_cache_changes_nothing(family):
+    """With it and without it, for a batch of different lengths; and it does save the prefix."""
+    model = prompted(family)
+    batch = model.batch([model.encode(Example(text=text)) for text in TEXTS])
+    assert batch.prefix > 12
+    cached, short = forwards_of(model, batch)
+    plain, long = forwards_of(model, replace(batch, prefix=0))
+    assert (cached - plain).abs().max() < 1e-5
+    width = batch.ids.shape[1]
+    assert [tuple(s[:2]) for s in short] == [(1, batch.prefix), *[(3, width - batch.prefix)] * 2]
+    assert [tuple(s[:2]) for s in long] == [(3, width)] * 2
+    assert (plain[0] - plain[1]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("family", LMS)
+def test_masks_with_and_without_the_cache_agree(family):
+    """The same scores from a prompt whose prefix is long enough to keep and from the model asked without the cache."""
+    model, text = prompted(family), TEXTS[0]
+    removal = "zero" if family == "llama" else "unk"
+    for gone in (removal, "delete"):
+        found = explain(model, text, "occlusion", removal=gone, target=assay.Target(scale="logit"))
+        uncached = prompted(family)
+        uncached.encoder = _WithoutPrefix(uncached.encoder)
+        expected = explain(uncached, text, "occlusion", removal=gone, target=assay.Target(scale="logit"))
+        assert np.allclose(found.scores, expected.scores, atol=2e-5)
+        assert np.abs(found.scores).max() > 0.1
+
+
+class _WithoutPrefix:
+    def __init__(self, encoder):
+        self.encoder = encoder
+
+    def __call__(self, example):
+        return replace(self.encoder(example), prefix=0)
+
+
+def test_rows_whose_prefixes_differ_share_only_what_is_equal():
+    """White space that fills the slot may count to the prefix: two inputs then differ inside it."""
+    model = prompted("gpt2")
+    batch = model.batch([model.encode(Example(text=text)) for text in TEXTS])
+    other = replace(batch, ids=batch.ids.clone(), prefix=batch.prefix)
+    other.ids[1, batch.prefix - 1] = 9
+    with torch.no_grad():
+        expected = model.logits(replace(other, prefix=0))
+        assert (model.logits(other) - expected).abs().max() < 1e-5
+        assert (model.logits(batch) - expected)[1].abs().max() > 1e-3
+
+
+def test_the_cache_does_not_outlive_a_call():
+    """The user may train the model on between two explanations."""
+    model = prompted("llama")
+    explain(model, TEXTS[0], "occlusion")
+    with torch.no_grad():
+        model.hf.base_model.layers[0].self_attn.v_proj.weight.mul_(-1)
+    found = explain(model, TEXTS[0], "occlusion")
+    expected = explain(prompted("llama", model=model.hf), TEXTS[0], "occlusion")
+    assert np.allclose(found.scores, expected.scores, atol=1e-6)
+
+
+def test_a_prompt_that_ends_with_its_slot_survives_the_deletion_of_all_of_it():
+    prompt = Prompt("Is it good or bad? It is not bad, it is rather good. {text}")
+    model = prompted("gpt2", prompt)
+    found = explain(model, TEXTS[1], "kernel_shap", removal="delete")
+    assert np.isfinite(found.scores).all()
+    ids = gpt2_tokenizer()(prompt.template.replace(" {text}", ""), return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        logits = model.hf.eval()(input_ids=ids).logits[0, -1]
+    pair = torch.stack([logits[gpt2_tokenizer()(w)["input_ids"][0]] for w in WORDS.values()]).double()
+    assert found.value_empty == pytest.approx(float(pair.softmax(0)[found.target.label]), abs=1e-5)
+
+
+def test_a_pair_fills_two_slots():
+    model = prompted("llama", Prompt("Review: {text}\nIs it {text_pair}?\nSentiment:"))
+    found = explain(model, ("the soup was good", "rather bad"), "occlusion")
+    assert [u.segment for u in found.units] == sorted(u.segment for u in found.units)
+    assert {u.segment for u in found.units} == {0, 1}
+    text = "Review: the soup was good\nIs it rather bad?\nSentiment:"
+    encoding = model.encode(Example("the soup was good", "rather bad"))
+    assert encoding.ids.tolist() == llama_tokenizer()(text)["input_ids"]
+
+
+def test_few_shot_examples_are_context():
+    model = fresh("llama-few_shot")
+    with_shots = explain(model, TEXTS[2], "occlusion")
+    without = explain(fresh("llama-prompted"), TEXTS[2], "occlusion")
+    assert [u.text for u in with_shots.units] == [u.text for u in without.units]
+    assert np.abs(with_shots.scores - without.scores).max() > 1e-3

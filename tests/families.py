@@ -1,0 +1,312 @@
+"""Tiny random-weight models of every family with tokenizers and image processors of their own, made offline.
+
+Each is as its family is in reality: special tokens, post-processing, how positions are counted, which removals exist.
+The weights are drawn large, so that removing one unit moves the output by over 0.1 (a test says so): with the usual
+tiny initial weights every contract would hold for a model that ignores its input. The models stay as a user may hand
+them over, in training mode with gradients on and dropout above 0; Assay must cope and leave them so.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+import transformers as hf
+from torch import nn
+
+from assay.models.encode import TextEncoder
+from assay.models.families import family_of
+from assay.models.heads.mean import Mean
+from assay.models.load import load_model
+from assay.models.model import Model
+from assay.models.prompt import Prompt
+from assay.models.readout import OwnHead
+from tiny_tokenizers import (
+    deberta_tokenizer,
+    gpt2_tokenizer,
+    llama_tokenizer,
+    mistral_tokenizer,
+    mpnet_tokenizer,
+    roberta_tokenizer,
+    t5_tokenizer,
+    wordpiece,
+    xlm_roberta_tokenizer,
+)
+
+LABELS = ("calm", "bright", "stormy")
+WIDTH, HEADS, LAYERS, LIMIT = 32, 4, 2, 64
+
+TEXTS: list[str | tuple[str, str]] = [
+    "the film is bright and funny but never finds its way home again",
+    "a modest pleasure",
+    ("the old sailor slept", "rain fell on the quiet village"),
+    "nobody knew why the music was so cold, so slow and so very green",
+    "the soup was good",
+]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One model to explain: a family, a task, and inputs for it."""
+
+    name: str
+    make: Callable[[], Model]
+    head: str  # the module that makes the class outputs, "" for a head of ours
+    inputs: tuple[Any, ...]
+    warns: bool = False  # the default removal is not the mask token
+
+    @property
+    def family(self) -> str:
+        return self.name.split("-")[0]
+
+
+# --- weights -----------------------------------------------------------------------------------------------------
+
+
+def enliven(module: nn.Module, name: str, gain: float = 1.5) -> None:
+    """Draw every weight large enough to matter: matrices keep the size of what passes, vectors get a jitter."""
+    seed = torch.Generator().manual_seed(zlib.crc32(name.encode()))
+    with torch.no_grad():
+        for parameter in module.parameters():
+            noise = torch.randn(parameter.shape, generator=seed)
+            if parameter.dim() < 2:  # around 1 for the weights of norms, around 0 for biases
+                parameter.copy_(0.1 * noise + float((parameter == 1).all()))
+            elif len(parameter) > 100:  # a vocabulary
+                parameter.copy_(noise)
+            else:
+                parameter.copy_(gain * noise / parameter[0].numel() ** 0.5)
+
+
+def _config(cls: Any, tokenizer: Any, **more: Any) -> Any:
+    names = dict(enumerate(LABELS))
+    common = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": WIDTH,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": HEADS,
+        "intermediate_size": 2 * WIDTH,
+        "max_position_embeddings": LIMIT,
+        "id2label": names,
+        "label2id": {label: i for i, label in names.items()},
+        "pad_token_id": tokenizer.pad_token_id,
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+    }
+    return cls(**{**common, **more})
+
+
+def _classifier(name: str, tokenizer: Any, **more: Any) -> Any:
+    """The stock classifier of a family, with live weights."""
+    config = _config(getattr(hf, f"{name}Config"), tokenizer, **more)
+    model = getattr(hf, f"{name}ForSequenceClassification")(config)
+    enliven(model, name)
+    return model
+
+
+# --- models ------------------------------------------------------------------------------------------------------
+
+
+def _bert() -> Model:
+    return load_model(_classifier("Bert", wordpiece()), wordpiece())
+
+
+def _bert_regression() -> Model:
+    names = {"id2label": {0: "score"}, "label2id": {"score": 0}}
+    return load_model(_classifier("Bert", wordpiece(), **names), wordpiece())
+
+
+def _roberta() -> Model:
+    tokenizer = roberta_tokenizer()
+    return load_model(
+        _classifier("Roberta", tokenizer, max_position_embeddings=LIMIT + 2, type_vocab_size=1), tokenizer
+    )
+
+
+def _xlm_roberta() -> Model:
+    tokenizer = xlm_roberta_tokenizer()
+    return load_model(
+        _classifier("XLMRoberta", tokenizer, max_position_embeddings=LIMIT + 2, type_vocab_size=1), tokenizer
+    )
+
+
+def _distilbert() -> Model:
+    tokenizer = wordpiece(types=False)
+    size = {"dim": WIDTH, "n_layers": LAYERS, "n_heads": HEADS, "hidden_dim": 2 * WIDTH}
+    config = hf.DistilBertConfig(
+        vocab_size=len(tokenizer),
+        max_position_embeddings=LIMIT,
+        id2label=dict(enumerate(LABELS)),
+        label2id={label: i for i, label in enumerate(LABELS)},
+        **size,
+    )
+    model = hf.DistilBertForSequenceClassification(config)
+    enliven(model, "distilbert")
+    return load_model(model, tokenizer)
+
+
+def _electra() -> Model:
+    # an embedding narrower than the model: ELECTRA then projects it
+    return load_model(_classifier("Electra", wordpiece(), embedding_size=WIDTH // 2), wordpiece())
+
+
+def _mpnet() -> Model:
+    tokenizer = mpnet_tokenizer()
+    return load_model(_classifier("MPNet", tokenizer, max_position_embeddings=LIMIT + 2), tokenizer)
+
+
+def _deberta_v2() -> Model:
+    tokenizer = deberta_tokenizer()
+    model = _classifier(
+        "DebertaV2",
+        tokenizer,
+        relative_attention=True,
+        position_buckets=8,
+        pos_att_type=["p2c", "c2p"],
+        share_att_key=True,
+        norm_rel_ebd="layer_norm",
+        position_biased_input=False,
+        type_vocab_size=0,
+    )
+    return load_model(model, tokenizer)
+
+
+def _gpt2() -> Model:
+    tokenizer = gpt2_tokenizer()
+    return load_model(_classifier("GPT2", tokenizer), tokenizer)
+
+
+def _llama() -> Model:
+    tokenizer = llama_tokenizer()
+    return load_model(_classifier("Llama", tokenizer, num_key_value_heads=2), tokenizer)
+
+
+def _mistral() -> Model:
+    tokenizer = mistral_tokenizer()
+    return load_model(_classifier("Mistral", tokenizer, num_key_value_heads=2, sliding_window=6), tokenizer)
+
+
+def _t5() -> Model:
+    """The encoder with our masked-mean head, put together by hand as a folder with assay.json is."""
+    tokenizer = t5_tokenizer()
+    config = hf.T5Config(
+        vocab_size=len(tokenizer),
+        d_model=WIDTH,
+        d_kv=WIDTH // HEADS,
+        d_ff=2 * WIDTH,
+        num_layers=LAYERS,
+        num_heads=HEADS,
+        pad_token_id=0,
+        eos_token_id=1,
+    )
+    model = hf.T5EncoderModel(config)
+    enliven(model, "t5")
+    head = Mean(WIDTH, len(LABELS))
+    enliven(head, "t5 head")
+    encoder = TextEncoder(tokenizer, LIMIT)
+    return Model("t5", model, family_of("t5"), encoder, OwnHead(head), LABELS, "classification", tokenizer)
+
+
+def image_processor() -> Any:
+    size = {"height": 32, "width": 32}
+    return hf.ViTImageProcessorPil(size=size, do_resize=True, image_mean=[0.5] * 3, image_std=[0.5] * 3)
+
+
+def _image(name: str) -> Model:
+    config = getattr(hf, f"{name}Config")(
+        hidden_size=WIDTH,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        intermediate_size=2 * WIDTH,
+        image_size=32,
+        patch_size=8,
+        id2label=dict(enumerate(LABELS)),
+        label2id={label: i for i, label in enumerate(LABELS)},
+    )
+    model = getattr(hf, f"{name}ForImageClassification")(config)
+    enliven(model, name)
+    return load_model(model, image_processor())
+
+
+PROMPT = "Review: {text}\nSentiment:"
+WORDS = {"negative": " bad", "positive": " good"}
+SHOTS = Prompt(PROMPT, (("the soup was good", " good"), ("the bread was bad", " bad")))
+
+
+def causal_lm(name: str, tokenizer: Any, **more: Any) -> Any:
+    config = _config(getattr(hf, f"{name}Config"), tokenizer, **more)
+    model = getattr(hf, f"{name}LMHeadModel" if name == "GPT2" else f"{name}ForCausalLM")(config)
+    enliven(model, name)
+    return model
+
+
+def _prompted(prompt: str | Prompt) -> Model:
+    tokenizer = llama_tokenizer()
+    model = causal_lm("Llama", tokenizer, num_key_value_heads=2, max_position_embeddings=128)
+    return load_model(model, tokenizer, prompt=prompt, labels=WORDS)
+
+
+# --- cases -------------------------------------------------------------------------------------------------------
+
+
+def _images() -> tuple[np.ndarray[Any, Any], ...]:
+    rng = np.random.default_rng(7)
+    return tuple(rng.integers(0, 256, (32, 32, 3), dtype=np.uint8) for _ in range(3))
+
+
+_TEXTS = tuple(TEXTS)
+_SINGLE = tuple(t for t in TEXTS if isinstance(t, str))
+
+FAMILIES: dict[str, Case] = {
+    case.name: case
+    for case in (
+        Case("bert", _bert, "classifier", _TEXTS),
+        Case("roberta", _roberta, "classifier", _TEXTS),
+        Case("xlm_roberta", _xlm_roberta, "classifier", _TEXTS),
+        Case("distilbert", _distilbert, "classifier", _TEXTS),
+        Case("electra", _electra, "classifier", _TEXTS),
+        Case("mpnet", _mpnet, "classifier", _TEXTS),
+        Case("deberta_v2", _deberta_v2, "classifier", _TEXTS),
+        Case("gpt2", _gpt2, "score", _TEXTS, warns=True),
+        Case("t5", _t5, "", _TEXTS, warns=True),
+        Case("llama", _llama, "score", _TEXTS, warns=True),
+        Case("mistral", _mistral, "score", _TEXTS, warns=True),
+        Case("vit", lambda: _image("ViT"), "classifier", _images()),
+        Case("dinov2", lambda: _image("Dinov2"), "classifier", _images()),
+    )
+}
+OTHERS: dict[str, Case] = {
+    case.name: case
+    for case in (
+        Case("bert-regression", _bert_regression, "classifier", _TEXTS),
+        Case("llama-prompted", lambda: _prompted(PROMPT), "lm_head", _SINGLE, warns=True),
+        Case("llama-few_shot", lambda: _prompted(SHOTS), "lm_head", _SINGLE, warns=True),
+    )
+}
+CASES = {**FAMILIES, **OTHERS}
+TEXT_FAMILIES = [name for name in FAMILIES if name not in ("vit", "dinov2")]
+
+
+@cache
+def model_of(case: str) -> Model:
+    """The model of a case, made once; whoever changes it must work on a copy (`fresh`)."""
+    return CASES[case].make()
+
+
+def fresh(case: str) -> Model:
+    """A model of the case that a test may break."""
+    return CASES[case].make()
+
+
+@cache
+def precise(case: str) -> Model:
+    """The model of a case in float64, where only a mistake and no rounding can move a score by 1e-5."""
+    model = fresh(case)
+    model.hf.double()
+    if isinstance(model.readout, OwnHead):
+        model.readout.head.double()
+    return model

@@ -1,0 +1,83 @@
+"""What may be given to explain, and what may not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from assay import Example, InputError
+from assay.explainers.inputs import examples, is_single
+
+PICTURE = Image.new("RGB", (4, 4))
+ARRAY = np.zeros((4, 4, 3), np.uint8)
+
+
+def fields(example):
+    return example.text, example.text_pair, example.id, example.label
+
+
+@pytest.mark.parametrize(
+    ("given", "single", "expected"),
+    [
+        ("a text", True, [("a text", None, "0", None)]),
+        (("a", "b"), True, [("a", "b", "0", None)]),
+        (["a", "b"], False, [("a", None, "0", None), ("b", None, "1", None)]),
+        ([("a", "b"), ["c", "d"], "e"], False, [("a", "b", "0", None), ("c", "d", "1", None), ("e", None, "2", None)]),
+        (("a", "b", "c"), False, [("a", None, "0", None), ("b", None, "1", None), ("c", None, "2", None)]),
+        (Example("a", label=1), True, [("a", None, "0", 1)]),
+        (Example("a", "b", id="x"), True, [("a", "b", "x", None)]),
+        ([Example("a"), Example("b", id="mine")], False, [("a", None, "0", None), ("b", None, "mine", None)]),
+        ([{"text": "a", "label": 1}], False, [("a", None, "0", 1)]),
+        ([{"sentence": "a", "idx": 7}], False, [("a", None, "7", None)]),
+        ([{"premise": "a", "hypothesis": "b", "id": "p3"}], False, [("a", "b", "p3", None)]),
+        ([{"sentence1": "a", "sentence2": "b"}], False, [("a", "b", "0", None)]),
+        ([{"text": None, "review": "r"}], False, [("r", None, "0", None)]),
+        ([], False, []),
+        (iter(["a", "b"]), False, [("a", None, "0", None), ("b", None, "1", None)]),
+    ],
+)
+def test_texts(given, single, expected):
+    assert is_single(given) == single
+    assert [fields(e) for e in examples(given)] == expected
+
+
+@pytest.mark.parametrize("image", [PICTURE, ARRAY])
+def test_images(image):
+    assert is_single(image)
+    assert not is_single([image])
+    for given in (image, [image], [{"image": image}], [Example(image=image)]):
+        (example,) = examples(given)
+        assert example.image is image
+        assert example.text is None
+
+
+def test_a_dataset():
+    from datasets import Dataset
+
+    data = Dataset.from_dict({"sentence": ["a", "b"], "label": [1, 0], "idx": [10, 11]})
+    assert not is_single(data)
+    assert [fields(e) for e in examples(data)] == [("a", None, "10", 1), ("b", None, "11", 0)]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["a", 3], "input 1: a int was given; give a text"),
+        (["a", "b", None], "input 2: a NoneType was given"),
+        ([("a", "b", "c")], "input 0: a tuple was given"),
+        ([("a", 1)], "input 0: a tuple was given"),
+        ([{"words": "a", "n": 1}], "input 0: no text or image among words, n; name a column 'text' or 'image'"),
+        ([{"text": ["a", "b"]}], "input 0: the text is a list, not a string"),
+        ([{"text": "a", "text_pair": 7}], "input 0: the text_pair is a int, not a string"),
+        (["a", np.zeros((4, 4))], "input 1: a ndarray was given"),
+        (3, "a int was given; give a text, a pair, an image or a list of these"),
+        (None, "a NoneType was given"),
+        ({"text": "a"}, "a dict was given"),
+    ],
+)
+def test_bad_items_name_their_index(given, message):
+    with pytest.raises(InputError, match=message) as error:
+        list(examples(given))
+    place = message.split(":")[0].removeprefix("input ")
+    assert error.value.index == (int(place) if place.isdigit() else None)

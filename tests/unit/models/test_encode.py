@@ -1,0 +1,97 @@
+"""Encodings: read-out and positions fixed from the original, whatever is removed later."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import toys
+from assay import Example, InputError, ModelError
+from assay.models.encode import ImageEncoder, TextEncoder
+from assay.models.encoding import SPECIAL, collate
+
+
+def test_ids_and_types_are_the_tokenizers_own():
+    tokenizer = toys.wordpiece()
+    for text, pair in [("a modest pleasure", None), ("a film", "accomplishes its goals")]:
+        encoding, plain = TextEncoder(tokenizer, 64)(Example(text, pair)), tokenizer(text, pair)
+        assert encoding.ids.tolist() == plain["input_ids"]
+        assert encoding.types.tolist() == plain["token_type_ids"]
+        specials = [i for i, span in enumerate(encoding.spans) if span == SPECIAL]
+        assert specials == [i for i, t in enumerate(plain["input_ids"]) if t in tokenizer.all_special_ids]
+
+
+def test_read_out_and_positions():
+    encoder = TextEncoder(toys.byte_bpe(), 64, first_position=2, causal=True)
+    encoding = encoder(Example("a modest pleasure"))
+    assert encoding.readout == len(encoding) - 1
+    assert encoding.positions.tolist() == list(range(2, 2 + len(encoding)))
+    assert TextEncoder(toys.wordpiece(), 64)(Example("a film")).readout == 0
+
+
+def test_truncation_is_the_tokenizers_own():
+    tokenizer = toys.wordpiece()
+    text, pair = "a bad plot is sad", "a film"
+    with pytest.warns(UserWarning, match="2 tokens were not read"):
+        encoding = TextEncoder(tokenizer, 8)(Example(text, pair))
+    plain = tokenizer(text, pair, truncation="longest_first", max_length=8)
+    assert encoding.ids.tolist() == plain["input_ids"]
+    assert [(s.start, s.end) for s in encoding.unseen] == [(11, 13), (14, 17)]
+
+
+def test_exactly_at_the_limit_nothing_is_cut():
+    tokenizer = toys.wordpiece()
+    n = len(tokenizer("a bad plot is sad")["input_ids"])
+    assert TextEncoder(tokenizer, n)(Example("a bad plot is sad")).unseen == ()
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t \u3000"])
+def test_empty(text):
+    with pytest.raises(InputError, match="the text is empty; give at least one word"):
+        TextEncoder(toys.wordpiece(), 64)(Example(text))
+    with pytest.raises(InputError, match="the text is empty"):
+        TextEncoder(toys.wordpiece(), 64)(Example(text, " "))
+    assert TextEncoder(toys.wordpiece(), 64)(Example(text, "a film")).example.text_pair == "a film"
+
+
+def test_the_wrong_kind():
+    with pytest.raises(InputError, match="this model reads text, but an image was given"):
+        TextEncoder(toys.wordpiece(), 64)(Example(image=np.zeros((4, 4, 3))))
+    with pytest.raises(InputError, match="this model reads images, but a text was given"):
+        ImageEncoder(None, 2, 1)(Example("a film"))
+
+
+def test_a_causal_pair_needs_an_end_token():
+    from transformers import PreTrainedTokenizerFast
+
+    bare = PreTrainedTokenizerFast(tokenizer_object=toys.byte_bpe().backend_tokenizer)
+    with pytest.raises(ModelError, match="pairs need a separator or an end-of-text token"):
+        TextEncoder(bare, 64, causal=True)(Example("a", "b"))
+
+
+def test_image_patches_are_boxes_row_by_row():
+    pixels = np.arange(3 * 4 * 6, dtype=np.float32).reshape(3, 4, 6)
+    encoding = ImageEncoder(lambda images, return_tensors: {"pixel_values": images[None]}, 2, 1)(Example(image=pixels))
+    assert encoding.boxes[:4] == ((0, 0, 2, 2), (2, 0, 4, 2), (4, 0, 6, 2), (0, 2, 2, 4))
+    assert len(encoding) == 7
+    assert encoding.spans[0] == SPECIAL
+
+
+def test_an_unreadable_image():
+    def processor(images, return_tensors):
+        raise ValueError("no channels")
+
+    with pytest.raises(InputError, match=r"cannot be read \(no channels\); give a PIL image"):
+        ImageEncoder(processor, 2, 1)(Example(image=np.zeros((1, 1, 1))))
+
+
+def test_collate_pads_on_the_right():
+    import torch
+
+    encoder = TextEncoder(toys.wordpiece(), 64)
+    short, long = encoder(Example("a film")), encoder(Example("a bad plot"))
+    batch = collate([short.rows(), long.rows(2)], 7, torch.device("cpu"), torch.float32)
+    assert batch.ids.shape == (3, 5)
+    assert batch.ids[0].tolist() == [*short.ids.tolist(), 7]
+    assert batch.mask.tolist() == [[1, 1, 1, 1, 0], [1] * 5, [1] * 5]
+    assert batch.positions.tolist() == [[0, 1, 2, 3, 0], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]]
