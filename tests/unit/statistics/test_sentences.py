@@ -1,0 +1,211 @@
+"""The words of a verdict, from standings made by hand: each kind of outcome once."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from assay.statistics.sentences import listed, number
+from assay.statistics.verdict import Comparison, Standing, compare, overall
+
+VALUES = {"lime": 0.5, "occlusion": 0.45, "gradient": 0.2, "attention": 0.05, "random": 0.1}
+
+
+def comparison(fates, *, n=200, detectable=0.031, better="higher"):
+    """`fates`: best first, method -> letters: g best group, b beats random, w worse than random."""
+    control = "random" if "random" in fates else None
+    standings = [standing(method, letters, control, n) for method, letters in fates.items()]
+    return Comparison(tuple(standings), better, control, 0.05, n, detectable)
+
+
+def standing(method, letters, control, n):
+    value = VALUES.get(method, 0.3)
+    plain = control is not None and method != control
+    beats, worse = ("b" in letters, "w" in letters) if plain else (None, None)
+    return Standing(method, value, value - 0.05, value + 0.06, n, beats, worse, "g" in letters, None, None)
+
+
+NOTE = " Mean differences below about 0.031 may well have been missed (80 % power)."
+VERDICTS = {
+    "a winner, all beat random": (
+        {"lime": "gb", "occlusion": "b", "gradient": "b", "random": ""},
+        "lime wins with 0.500 [0.450, 0.560]. All 3 methods beat random (0.1).",
+    ),
+    "a winner among two": (
+        {"lime": "gb", "occlusion": "b", "random": ""},
+        "lime wins with 0.500 [0.450, 0.560]. Both methods beat random (0.1).",
+    ),
+    "a tie, and every other fate": (
+        {"lime": "gb", "occlusion": "gb", "gradient": "", "random": "", "attention": "w"},
+        "lime has the best mean, 0.500 [0.450, 0.560]; occlusion cannot be told from it. lime and occlusion beat "
+        "random (0.1); gradient is no better than random; attention is worse than random." + NOTE,
+    ),
+    "too noisy to place": (
+        {"lime": "gb", "occlusion": "g", "gradient": "g", "attention": "", "random": ""},
+        "lime has the best mean, 0.500 [0.450, 0.560]; occlusion and gradient cannot be told from it. lime beats "
+        "random (0.1); attention is no better than random; occlusion and gradient can be told neither from the best "
+        "nor from random." + NOTE,
+    ),
+    "no difference at all": (
+        {"lime": "g", "random": "g", "occlusion": "g"},
+        "no difference: lime, occlusion and random cannot be told apart." + NOTE,
+    ),
+    "no difference, many": (
+        {f"m{i}": "g" for i in range(6)} | {"random": "g"},
+        "no difference: the 6 methods and random cannot be told apart." + NOTE,
+    ),
+    "no difference, but all beat random": (
+        {"lime": "gb", "occlusion": "gb", "random": ""},
+        "no difference between the two methods; the best mean is lime's, 0.500 [0.450, 0.560]. Both methods beat "
+        "random (0.1)." + NOTE,
+    ),
+    "no method beats random, but some differ": (
+        {"lime": "g", "random": "g", "gradient": "g", "attention": "w"},
+        "lime has the best mean, 0.500 [0.450, 0.560]; random and gradient cannot be told from it. No method beats "
+        "random (0.1); attention is worse than random." + NOTE,
+    ),
+    "random is best, alone": (
+        {"random": "g", "lime": "w", "occlusion": "w"},
+        "no method beats random, which has the best mean, 0.100 [0.050, 0.160]. lime and occlusion are worse "
+        "than random.",
+    ),
+    "random is best, with ties": (
+        {"random": "g", "lime": "g", "occlusion": "w"},
+        "no method beats random, which has the best mean, 0.100 [0.050, 0.160]; lime cannot be told from it. occlusion "
+        "is worse than random." + NOTE,
+    ),
+    "one method against random": (
+        {"lime": "gb", "random": ""},
+        "lime beats random, 0.500 [0.450, 0.560] against 0.100 [0.050, 0.160].",
+    ),
+    "one method, no better": (
+        {"lime": "g", "random": "g"},
+        "no difference: lime and random cannot be told apart." + NOTE,
+    ),
+    "one method, worse": (
+        {"random": "g", "lime": "w"},
+        "no method beats random, which has the best mean, 0.100 [0.050, 0.160]. lime is worse than random.",
+    ),
+    "no control, a winner": ({"lime": "g", "occlusion": "", "gradient": ""}, "lime wins with 0.500 [0.450, 0.560]."),
+    "no control, a tie": (
+        {"lime": "g", "occlusion": "g", "gradient": ""},
+        "lime has the best mean, 0.500 [0.450, 0.560]; occlusion cannot be told from it." + NOTE,
+    ),
+    "no control, no difference": (
+        {"lime": "g", "occlusion": "g"},
+        "no difference: lime and occlusion cannot be told apart." + NOTE,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", VERDICTS)
+def test_the_verdict(case):
+    fates, text = VERDICTS[case]
+    assert comparison(fates).sentence("comprehensiveness") == f"comprehensiveness (higher is better, n = 200): {text}"
+
+
+def test_one_method_alone():
+    text = "sufficiency (lower is better, n = 50): lime has 0.500 [0.450, 0.560]; there is nothing to compare it with."
+    assert comparison({"lime": "g"}, n=50, detectable=None, better="lower").sentence("sufficiency") == text
+
+
+CAREFUL = "Careful: n = 29 is small, and intervals from so few examples are too narrow."
+
+
+def test_fewer_than_thirty_examples_warn_whatever_the_outcome():
+    decided, undecided = {"lime": "gb", "random": ""}, {"lime": "g", "random": "g"}
+    for fates in (decided, undecided):
+        assert comparison(fates, n=29).power_note == CAREFUL + NOTE
+        assert comparison(fates, n=29, detectable=math.inf).power_note == (
+            CAREFUL + " No difference, however large, could be shown with so few."
+        )
+    assert comparison({"lime": "g"}, n=29, detectable=None).power_note == CAREFUL
+    assert comparison(decided, n=30).power_note == ""
+    assert comparison(undecided, n=30).power_note == NOTE.strip()
+    assert comparison(undecided, n=30).sentence("x").endswith(NOTE)
+
+
+def test_no_spread_leaves_nothing_open():
+    assert compare({"lime": np.ones(40), "random": np.ones(40)}, "higher").power_note == ""
+
+
+def test_five_examples_cannot_show_anything():
+    found = compare({"lime": [1, 2, 3, 4, 5], "occlusion": [0, 0, 0, 0, 0]}, "higher")
+    assert found.sentence("x") == (
+        "x (higher is better, n = 5): no difference: lime and occlusion cannot be told apart. Careful: n = 5 is small, "
+        "and intervals from so few examples are too narrow. No difference, however large, could be shown with so few."
+    )
+
+
+WIN = {"lime": "gb", "occlusion": "b", "gradient": "", "random": ""}
+TIE = {"occlusion": "gb", "lime": "gb", "gradient": "", "random": ""}
+NONE = {"lime": "g", "occlusion": "g", "gradient": "g", "random": "g"}
+UNBEATEN = {"lime": "g", "occlusion": "g", "random": "g", "gradient": "w"}
+OVERALL = {
+    "a leader": (
+        [WIN, WIN, TIE, NONE],
+        "The methods differ on 3 of 4 metrics; there lime is in the best group most often (3 of 3), then occlusion "
+        "(1). gradient never beats random.",
+    ),
+    "two leaders, all decided": (
+        [TIE, TIE],
+        "The methods differ on both metrics; there occlusion and lime are in the best group most often (2 of 2 each). "
+        "gradient never beats random.",
+    ),
+    "nothing": (
+        [NONE, NONE, UNBEATEN],
+        "No difference: no method stands out on any of the 3 metrics. No method beats random on any metric.",
+    ),
+    "one metric": ([TIE], "On the one metric the best group is occlusion and lime. gradient never beats random."),
+    "one metric, nothing": (
+        [NONE],
+        "No difference: no method stands out on the one metric. No method beats random on any metric.",
+    ),
+    "all good": (
+        [{"lime": "gb", "occlusion": "b", "random": ""}, {"lime": "gb", "occlusion": "gb", "random": ""}],
+        "The methods differ on 1 of 2 metrics; there lime is in the best group most often (1 of 1). Every method beats "
+        "random on every metric.",
+    ),
+    "good somewhere": (
+        [{"lime": "gb", "occlusion": "b", "random": ""}, {"lime": "gb", "occlusion": "", "random": ""}],
+        "The methods differ on both metrics; there lime is in the best group most often (2 of 2). Every method beats "
+        "random on some metric.",
+    ),
+    "no control": (
+        [{"lime": "g", "occlusion": ""}, {"occlusion": "g", "lime": ""}, {"lime": "g", "occlusion": "g"}],
+        "The methods differ on 2 of 3 metrics; there lime and occlusion are in the best group most often (1 of 2 "
+        "each).",
+    ),
+    "one method": (
+        [{"lime": "gb", "random": ""}, {"lime": "g", "random": "g"}],
+        "lime beats random on 1 of 2 metrics.",
+    ),
+    "one method, always": ([{"lime": "gb", "random": ""}] * 3, "lime beats random on all 3 metrics."),
+    "one method, never": ([{"lime": "g", "random": "g"}], "lime beats random on no metric."),
+}
+
+
+@pytest.mark.parametrize("case", OVERALL)
+def test_the_overall_sentence(case):
+    fates, text = OVERALL[case]
+    assert overall({f"metric {i}": comparison(f) for i, f in enumerate(fates)}) == text
+
+
+def test_nothing_measured():
+    assert overall({}) == "Nothing was measured."
+
+
+def test_words_and_numbers():
+    assert [listed(list(names)) for names in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
+    assert [number(x) for x in (0.12345, 12.345, 1234.5, -0.00001234, 0)] == ["0.123", "12.3", "1234", "-1.23e-05", "0"]
+
+
+def test_decimals_follow_the_width_of_the_interval():
+    wide, narrow = ({"a": np.linspace(0, width, 100), "b": np.linspace(9, 8, 100) * 1e4} for width in (100, 0.01))
+    assert re.search(r"a wins with 50\.0 \[44\.\d, 55\.\d\]\.", compare(wide, "lower").sentence("x"))
+    assert re.search(r"a wins with 0\.00500 \[0\.0044\d, 0\.0055\d\]\.", compare(narrow, "lower").sentence("x"))
+    constant = compare({"a": np.ones(40), "b": np.linspace(0, 0.5, 40)}, "higher")
+    assert "a wins with 1 on every example." in constant.sentence("x")
