@@ -13,6 +13,7 @@ import torch
 
 from assay.core.attributions import Attributions
 from assay.core.errors import AssayError, InputError, ModelError, SpecError
+from assay.core.memory import give_back
 from assay.core.progress import Progress
 from assay.core.rng import generator, seed_of
 from assay.core.spec import Spec
@@ -143,6 +144,7 @@ class Job:
                 except InputError as error:
                     raise InputError(error.message, None if error.index is None else on.indices[error.index]) from error
                 bar.advance(len(on.indices))
+        give_back()
         return out
 
     def run(self, chunk: Sequence[tuple[int, Example]], targets: list[Any], bar: Progress) -> dict[str, Attributions]:
@@ -188,7 +190,7 @@ class Job:
         began = time.perf_counter()
         results = drive(game, flows, value)
         own = (time.perf_counter() - began) / max(1, len(encodings))
-        known = _known(targets)
+        known, spec = _known(targets), Spec.of(method)
         empties = [game.memo[i].get(np.packbits(np.zeros(e.players, bool)).tobytes()) for i, e in enumerate(encodings)]
         out = []
         for i, (encoding, result, empty) in enumerate(zip(encodings, results, empties, strict=True)):
@@ -196,7 +198,7 @@ class Job:
             scores = pad_unseen(np.asarray(result.scores, np.float64), encoding)
             _check_finite(scores, method, i)
             value_empty = None if empty is None else float(value(i, empty[None])[0])
-            out.append(self._attribution(method, encoding, known[i], scores, cost, value_empty, result.extra))
+            out.append(self._attribution(spec, encoding, known[i], scores, cost, value_empty, result.extra))
         return out
 
     # --- white box -------------------------------------------------------------------------------------------------
@@ -247,9 +249,9 @@ class Job:
         )
         extras = [{key: values[i] for key, values in result.extra.items()} for i in range(n)]
         empties = [extra.pop("value_empty", None) for extra in extras]
-        known = _known(targets)
+        known, spec = _known(targets), Spec.of(method)
         return [
-            self._attribution(method, e, known[i], scores[i], cost, empties[i], extras[i])
+            self._attribution(spec, e, known[i], scores[i], cost, empties[i], extras[i])
             for i, e in enumerate(encodings)
         ]
 
@@ -278,7 +280,7 @@ class Job:
 
     def _attribution(
         self,
-        method: Any,
+        spec: Spec,
         encoding: Encoding,
         known: tuple[Target, float],
         scores: np.ndarray[Any, Any],
@@ -292,7 +294,7 @@ class Job:
             scores=scores.astype(np.float32),
             target=target,
             label=self.model.labels[int(target.label or 0)],
-            method=Spec.of(method),
+            method=spec,
             example_id=encoding.example.id,
             value_full=value_full,
             value_empty=value_empty,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
@@ -143,7 +144,8 @@ def _owners(bounds: list[Span], spans: list[Span]) -> list[int]:
 
 
 def _unit(bound: Span, texts: list[str], seen: bool) -> Unit:
-    return Unit(texts[bound.segment][bound.start : bound.end], bound.start, bound.end, bound.segment, seen=seen)
+    text = sys.intern(texts[bound.segment][bound.start : bound.end])  # words recur: one copy of each is enough
+    return Unit(text, bound.start, bound.end, bound.segment, seen=seen)
 
 
 # --- images and scopes -------------------------------------------------------------------------------------------

@@ -1,0 +1,55 @@
+"""Real pretrained weights, where they are at hand (see CONTRIBUTING): loading, predicting, explaining."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import assay
+
+FOLDER = Path(os.environ.get("ASSAY_MODELS", "~/.cache/assay-models")).expanduser() / "hf"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:.*has no mask token:UserWarning"),
+]
+
+
+def folder(name: str) -> str:
+    if not (FOLDER / name / "config.json").is_file():
+        pytest.skip(f"no weights at {FOLDER / name}")
+    return str(FOLDER / name)
+
+
+def test_a_language_model_classifies_through_a_prompt() -> None:
+    shots = (("I loved every minute of it", " positive"), ("a complete waste of time", " negative"))
+    prompt = assay.Prompt("Review: {text}\nSentiment:", examples=shots)
+    words = {"negative": " negative", "positive": " positive"}
+    model = assay.load_model(folder("smollm2-135m-instruct"), prompt=prompt, labels=words)
+    texts = {
+        "a modest pleasure that accomplishes its goals": "positive",
+        "dull, lifeless and far too long": "negative",
+        "an absolute delight from start to finish": "positive",
+        "the worst film I have seen this year": "negative",
+    }
+    found = assay.explain(model, list(texts), "occlusion")
+    assert [a.label for a in found] == list(texts.values())
+    for attribution, text in zip(found, texts, strict=True):
+        assert all(text[u.start : u.end] == u.text for u in attribution.units), "only the slot is scored"
+    best = found[3].top(1)[0][0]
+    assert best == "worst"
+
+
+def test_a_trained_classifier_finds_the_insult() -> None:
+    model = assay.load_model(folder("bert-tiny-toxicity"))
+    for method in ("integrated_gradients", "kernel_shap", "lime", "occlusion", "gradient"):
+        found = assay.explain(model, "you are a stupid person", method, target="toxic", units="word")
+        assert found.top(1)[0][0] == "stupid", method
+
+
+@pytest.mark.parametrize("name", ["minilm", "granite-embedding-30m-english", "dinov2-small-imgfocus", "stories15M"])
+def test_an_encoder_without_a_trained_head_is_an_error(name: str) -> None:
+    with pytest.raises(assay.ModelError, match="needs a trained classifier"):
+        assay.load_model(folder(name))
