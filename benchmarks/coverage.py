@@ -1,6 +1,6 @@
 """How often the intervals hold the true mean, how often the tests cry wolf, and what they find: by simulation.
 
-OMP_NUM_THREADS=1 python benchmarks/coverage.py [--repetitions 10000] [--write docs/statistics.md]
+OMP_NUM_THREADS=1 python benchmarks/coverage.py [--repetitions 4000] [--write docs/statistics.md]
 
 Exits with 1 if an interval at n = 100 or 200 covers less than 93 % or more than 97 % where it must not, or if "beats
 random" is claimed significantly more often than in 5 % of the comparisons of random with random.
@@ -41,7 +41,7 @@ MARKED = re.compile(r"(<!-- tables:begin -->\n)(.*?)(<!-- tables:end -->)", re.D
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=int, default=10_000, help="of each coverage cell; the tests take 2,000")
+    parser.add_argument("--repetitions", type=int, default=4_000, help="of each coverage cell; the tests take 2,000")
     parser.add_argument("--write", type=Path, help="put the tables between the marks of this page")
     options = parser.parse_args()
     start = time.process_time()

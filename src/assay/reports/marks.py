@@ -34,13 +34,20 @@ def mark(standing: Standing, comparison: Comparison) -> Mark:
     return Mark("✓", "beats random", "good") if standing.beats_random else Mark("○", "no better than random", "none")
 
 
-LEGEND = (
-    Mark("★", "best group: cannot be told from the best, and beats random", "best"),
-    Mark("✓", "beats random, behind the best", "good"),
-    Mark("☆", "tied: can be told neither from the best nor from random", "open"),
-    Mark("○", "no better than random", "none"),
-    Mark("▼", "worse than random", "bad"),
-)
+def legend(*, control: bool) -> list[Mark]:
+    """All signs in full words; without a control nothing can be said about random."""
+    if not control:
+        return [
+            Mark("★", "best group: cannot be told from the best", "best"),
+            Mark("·", "behind the best", "none"),
+        ]
+    return [
+        Mark("★", "best group: cannot be told from the best, and beats random", "best"),
+        Mark("✓", "beats random, behind the best", "good"),
+        Mark("☆", "tied: can be told neither from the best nor from random", "open"),
+        Mark("○", "no better than random", "none"),
+        Mark("▼", "worse than random", "bad"),
+    ]
 
 
 def arrow(better: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.core.errors import AssayError
+from assay.core.errors import AssayError, SpecError
 from assay.datasets.load import load_dataset
 from assay.experiments.evaluate import Evaluation, run_evaluation
 from assay.experiments.store import Store, default_folder
@@ -150,6 +150,9 @@ def evaluate(
     data = data if limit is None else data.take(limit, seed)
     marked = any(example.rationales for example in data)
     wanted = metrics if metrics is not None else [*METRICS, *(PLAUSIBILITY if marked else ())]
+    for name, given in (("methods", methods), ("metrics", wanted)):
+        if given is not None and not given:
+            raise SpecError(f"{name}=[]: name at least one of `assay list {name}`, or leave {name} out for the default")
     kept = Store(Path(store) if store is not None else default_folder())
     return Result(
         run_evaluation(

@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.experiments.evaluate import Evaluation
 from assay.reports.faces import Face, breakable
-from assay.reports.marks import LEGEND, Mark, arrow, figures, mark
+from assay.reports.marks import Mark, arrow, figures, legend, mark
 from assay.reports.plots import Axis, bar_axis, interval_bar
 from assay.statistics.bootstrap import Interval
 from assay.statistics.sentences import number
@@ -33,10 +33,11 @@ def glance(comparisons: Mapping[str, Comparison], faces: Mapping[str, Face]) -> 
         f'<table class="glance"><thead><tr><th scope="col">method</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     )
     used = {mark(s, c).sign for c in comparisons.values() for s in c.standings}
-    legend = "".join(f"<li>{m.html}</li>" for m in LEGEND if m.sign in used)
+    known = any(c.control for c in comparisons.values())
+    signs = "".join(f"<li>{m.html}</li>" for m in legend(control=known) if m.sign in used)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="At a glance">{table}</div>'
-        f'<ul class="legend">{legend}</ul>'
+        f'<ul class="legend">{signs}</ul>'
     )
 
 

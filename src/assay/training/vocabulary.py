@@ -57,8 +57,7 @@ def _words(tokenizer: Tokenizer, text: str) -> list[str]:
 def _pieces(tokenizer: Tokenizer, words: list[str], size: int) -> dict[str, int]:
     """The trainer numbers the ##characters in hash order and breaks ties by number: they are numbered ahead of it."""
     characters = sorted({c for word in words for c in word})
-    inner = [f"##{c}" for c in sorted({c for word in words for c in word[1:]})]
-    given = [*SPECIAL, *characters, *inner]
+    given = [*SPECIAL, *characters, *(f"##{c}" for c in characters)]  # so that no word of these is unknown
     trainer = trainers.WordPieceTrainer(
         vocab_size=max(size, len(given)), special_tokens=given, show_progress=False, min_frequency=2
     )

@@ -1,0 +1,248 @@
+"""The loop: accumulation, selection, early stopping, seeds, and going on after a kill."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from assay.core.errors import AssayError, ModelError, SpecError
+from assay.training import checkpoint
+from assay.training.history import Check, History
+from assay.training.loop import Data, fit
+from assay.training.recipe import Recipe
+from unit.training import toy
+from unit.training.toy import DATA, KILLED, linear, loss, network, train, validate
+
+FAST = Recipe(epochs=4, batch_size=8, learning_rate=1e-2)
+
+
+def weights(model: nn.Module) -> list[Tensor]:
+    return [p.detach().clone() for p in model.parameters()]
+
+
+def same(one: nn.Module, other: nn.Module) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(weights(one), weights(other), strict=True))
+
+
+def test_it_learns() -> None:
+    model = linear()
+    history = train(model, Recipe(epochs=60, batch_size=8, learning_rate=0.05, groups=(), weight_decay=0.0))
+    assert validate(model)["loss"] < 1e-4
+    assert history.steps == 300
+    assert len(history.checks) == 60
+
+
+@pytest.mark.parametrize("size", [40, 37])  # 37: the last batches are ragged
+def test_accumulation_equals_a_larger_batch(size: int) -> None:
+    data = Data(size, DATA.batch)
+    small, large = linear(), linear()
+    fit(small, data, loss, None, replace(FAST, batch_size=4, accumulation=3))
+    fit(large, data, loss, None, replace(FAST, batch_size=12))
+    for a, b in zip(weights(small), weights(large), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
+
+
+def test_clipping_bounds_what_one_step_moves() -> None:
+    model = linear()
+    before = torch.cat([p.flatten() for p in weights(model)])
+    fit(
+        model,
+        DATA,
+        loss,
+        None,
+        Recipe.from_spec("recipe(1, 40, 1.0, sgd, groups=[], weight_decay=0, clip=0.01, warmup=0)"),
+    )
+    after = torch.cat([p.flatten() for p in weights(model)])
+    assert (after - before).norm().item() == pytest.approx(0.01, rel=1e-3)
+
+
+def scripted(values: list[float]) -> tuple[Any, list[list[Tensor]]]:
+    """A validation that answers what it is told and remembers the weights it saw."""
+    seen: list[list[Tensor]] = []
+
+    def answer(model: nn.Module) -> dict[str, float]:
+        seen.append(weights(model))
+        return {"accuracy": values[len(seen) - 1], "loss": 0.0}
+
+    return answer, seen
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_the_best_checkpoint_is_kept_and_patience_ends(better: str) -> None:
+    values = [0.5, 0.7, 0.7, 0.6, 0.65, 0.9]
+    validate, seen = scripted(values if better == "higher" else [-v for v in values])
+    recipe = Recipe.from_spec(f"recipe(9, 8, 1e-2, selection=accuracy, better={better}, patience=3)")
+    model, told = linear(), []
+    history = fit(model, DATA, loss, validate, recipe, watch=lambda check, best: told.append(best))
+    assert history.stopped
+    assert len(history.checks) == 5, "three validations without a better one after the second"
+    assert history.best == 1, "an equal score is not better"
+    assert history.kept == history.checks[1]
+    assert all(torch.equal(a, b) for a, b in zip(weights(model), seen[1], strict=True))
+    assert told == [True, True, False, False, False]
+
+
+def test_without_validation_the_last_weights_stay() -> None:
+    model = linear()
+    history = fit(model, DATA, loss, None, FAST)
+    assert (history.checks, history.best, history.kept, history.stopped) == ((), None, None, False)
+
+
+def test_one_seed_one_result_and_another_seed_another() -> None:
+    one, two, other, unlike = network(), network(), network(), network()
+    first, second = train(one, FAST), train(two, FAST)
+    train(other, replace(FAST, seed=1))
+    train(unlike, FAST, key="other data")
+    assert same(one, two)
+    assert first == second
+    assert not same(one, other)
+    assert not same(one, unlike)
+
+
+def test_what_validation_draws_changes_nothing() -> None:
+    one, two = network(), network()
+
+    def drawing(model: nn.Module) -> dict[str, float]:
+        torch.rand(7)
+        return validate(model)
+
+    train(one, FAST)
+    train(two, FAST, validate=drawing)
+    assert same(one, two)
+
+
+def test_the_callers_randomness_and_mode_are_left_alone() -> None:
+    model = network().eval()
+    torch.manual_seed(3)
+    expected = torch.rand(4)
+    torch.manual_seed(3)
+    train(model, FAST)
+    assert torch.equal(torch.rand(4), expected)
+    assert not model.training
+
+
+def test_dropout_can_be_left_out() -> None:
+    modes = []
+
+    def spying(model: nn.Module, items: Any) -> Tensor:
+        modes.append(model.training)
+        return loss(model, items)
+
+    train(network(), replace(FAST, epochs=1), loss=spying)
+    train(network(), replace(FAST, epochs=1, dropout=False), loss=spying)
+    assert modes == [True] * 5 + [False] * 5
+
+
+def test_history_is_data() -> None:
+    history = train(linear(), FAST)
+    assert History.from_json(history.to_json()) == history
+    check = history.checks[0]
+    assert (check.step, check.epoch) == (5, 1.0)
+    assert set(check.scores) == {"loss"}
+    assert isinstance(check, Check)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_loss_that_is_no_number_ends_in_a_sentence(value: float) -> None:
+    with pytest.raises(ModelError, match=r"the loss is (nan|inf) at step 1 of 20; lower the learning rate \(0.01\)"):
+        train(linear(), FAST, loss=lambda model, items: loss(model, items) * value)
+
+
+def test_other_mistakes_are_sentences() -> None:
+    with pytest.raises(SpecError, match="nothing to train on"):
+        fit(linear(), Data(0, DATA.batch), loss, None, FAST)
+    with pytest.raises(SpecError, match="is no score of this validation"):
+        train(linear(), replace(FAST, selection="acuracy", better="higher"))
+    with pytest.raises(ModelError, match="is not a number"):
+        train(linear(), FAST, validate=lambda model: {"loss": float("nan")})
+
+
+# --- going on --------------------------------------------------------------------------------------------------------
+
+
+class StopError(Exception):
+    """An interruption."""
+
+
+@pytest.mark.parametrize("at", [1, 5, 6, 13, 20])
+def test_interrupted_anywhere_it_ends_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+    monkeypatch.setattr(checkpoint, "SHARE", 0)  # a checkpoint after every step
+    undisturbed, disturbed = network(), network()
+    expected = train(undisturbed, FAST)
+    calls = 0
+
+    def breaking(model: nn.Module, items: Any) -> Tensor:
+        nonlocal calls
+        calls += 1
+        if calls == at:
+            raise StopError
+        return loss(model, items)
+
+    with pytest.raises(StopError):
+        train(disturbed, FAST, folder=tmp_path, save_seconds=0.0, loss=breaking)
+    again = network()
+    history = train(again, FAST, folder=tmp_path, save_seconds=0.0, loss=breaking)
+    assert calls == 21, "no step was made twice"
+    assert same(undisturbed, again)
+    assert history == expected
+
+
+def test_killed_it_ends_the_same(tmp_path: Path) -> None:
+    undisturbed, again = network(), network()
+    expected = train(undisturbed, KILLED)
+    process = subprocess.Popen([sys.executable, toy.__file__, str(tmp_path)])
+    deadline = time.monotonic() + 120
+    while not (tmp_path / checkpoint.NAME).exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.7)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "it was still at work"
+    steps = torch.load(tmp_path / checkpoint.NAME, weights_only=True)["step"]
+    assert 0 < steps < expected.steps
+    history = train(again, KILLED, folder=tmp_path)
+    assert same(undisturbed, again)
+    assert history == expected
+
+
+def test_a_finished_training_is_not_repeated(tmp_path: Path) -> None:
+    first, second = network(), network()
+    expected = train(first, FAST, folder=tmp_path)
+
+    def never(model: nn.Module, items: Any) -> Tensor:
+        raise AssertionError("no step is left")
+
+    assert train(second, FAST, folder=tmp_path, loss=never) == expected
+    assert same(first, second)
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
+    train(network(), FAST, folder=tmp_path)
+    for change in ({"key": "other"}, {"about": "other"}):
+        with pytest.raises(AssayError, match="another recipe, data or model"):
+            train(network(), FAST, folder=tmp_path, **change)
+    with pytest.raises(AssayError, match="another recipe, data or model"):
+        train(network(), replace(FAST, epochs=5), folder=tmp_path)
+
+
+def test_a_broken_checkpoint_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / checkpoint.NAME).write_bytes(b"half")
+    with pytest.raises(AssayError, match="cannot read the checkpoint"):
+        train(network(), FAST, folder=tmp_path)
+
+
+def test_checkpoints_take_a_small_share_of_the_time(tmp_path: Path) -> None:
+    written = []
+    saver = checkpoint.Saver(tmp_path, lambda: written.append(1) or {}, 0.0)  # type: ignore[func-returns-value]
+    saver.now()
+    saver._took = 10.0
+    saver.now_and_then()
+    assert len(written) == 1, "the next is due after 50 times as long"

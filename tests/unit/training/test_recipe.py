@@ -1,0 +1,74 @@
+"""A recipe is data: spec text, JSON and back, and mistakes end in sentences."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from assay.core.errors import SpecError
+from assay.training.recipe import NO_DECAY, Group, Recipe
+
+ROAR = Recipe(
+    epochs=8,
+    learning_rate=1e-3,
+    optimiser="adam",
+    amsgrad=True,
+    weight_decay=1e-5,
+    groups=(Group("attention", weight_decay=0.0),),
+    schedule="constant",
+    warmup=0.0,
+    clip=None,
+    selection="auroc",
+    better="higher",
+)
+SMAT = Recipe(
+    epochs=100,
+    optimiser="sgd",
+    learning_rate=5e-3,
+    groups=(),
+    schedule="constant",
+    warmup=500.0,
+    warmup_from=1e-6,
+    clip=5.0,
+    patience=11,
+)
+
+
+@pytest.mark.parametrize("recipe", [Recipe(), ROAR, SMAT, Recipe(betas=(0.9, 0.98), groups=(NO_DECAY, Group("head")))])
+def test_json_and_text_give_the_recipe_back(recipe: Recipe) -> None:
+    assert Recipe.from_json(json.loads(json.dumps(recipe.to_json()))) == recipe
+    assert Recipe.from_spec(str(recipe.spec)) == recipe
+
+
+def test_a_recipe_written_by_hand() -> None:
+    recipe = Recipe.from_spec("recipe(8, optimiser=adam, groups=[group(attention, weight_decay=0)], clip=None)")
+    assert recipe == Recipe(epochs=8, optimiser="adam", groups=(Group("attention", weight_decay=0.0),), clip=None)
+
+
+def test_every_field_changes_the_hash() -> None:
+    assert len({Recipe().spec.hash, Recipe(seed=1).spec.hash, Recipe(groups=()).spec.hash, ROAR.spec.hash}) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("recipe(epoch=3)", "did you mean 'epochs'"),
+        ("recipe(optimiser=adamax)", "one of adamw, adam, sgd"),
+        ("recipe(epochs=0)", "epochs=0: give a number above 0"),
+        ("recipe(clip=-1)", "clip=-1"),
+        ("recipe(betas=[0.9])", "two numbers"),
+        ("recipe(groups=[bias])", "is no group"),
+        ("recipe(groups=[group('(', weight_decay=0)])", "no regular expression"),
+        ("lime", "is no recipe"),
+    ],
+)
+def test_mistakes_are_sentences(text: str, words: str) -> None:
+    with pytest.raises(SpecError, match=words.replace("(", r"\(")):
+        Recipe.from_spec(text)
+
+
+def test_the_direction_of_a_metric_must_be_known() -> None:
+    assert Recipe().direction == "lower"
+    with pytest.raises(SpecError, match="better='higher'"):
+        _ = Recipe(selection="accuracy").direction

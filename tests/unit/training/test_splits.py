@@ -1,0 +1,69 @@
+"""Which examples train and which validate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.core.errors import SpecError
+from assay.datasets.dataset import Dataset
+from assay.datasets.load import load_dataset
+from assay.training.splits import hold_out, training_data
+
+
+def write(path: Path, count: int, mark: str = "") -> None:
+    rows = [{"text": f"text {i} {mark}", "label": ["no", "yes"][i % 2]} for i in range(count)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def texts(data: Dataset) -> set[str | None]:
+    return {example.text for example in data}
+
+
+@pytest.mark.parametrize("name", ["dev", "validation", "dev_matched"])
+def test_train_goes_with_dev(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "train.jsonl", 20)
+    write(tmp_path / f"{name}.jsonl", 7, "held")
+    train, held = training_data(tmp_path, limit=10, validation_limit=5)
+    assert (train.split, len(train), held.split, len(held)) == ("train", 10, name, 5)
+
+
+def test_a_part_goes_with_its_own_dev(tmp_path: Path) -> None:
+    for part in ("task1", "task2"):
+        for split in ("train", "dev"):
+            write(tmp_path / f"{part}_{split}.jsonl", 6, part)
+    train, held = training_data(tmp_path, "task2_train")
+    assert (train.split, held.split) == ("task2_train", "task2_dev")
+    _, held = training_data(tmp_path, "task2_train", "task1_dev")
+    assert held.split == "task1_dev"
+
+
+def test_without_dev_a_tenth_is_held_out(tmp_path: Path) -> None:
+    write(tmp_path / "train.jsonl", 50)
+    with pytest.warns(UserWarning, match="no split 'dev'.* a tenth of the training examples is held out"):
+        train, held = training_data(tmp_path)
+    assert (len(train), len(held)) == (45, 5)
+    assert not texts(train) & texts(held)
+    with pytest.warns(UserWarning, match="held out"):
+        assert texts(training_data(tmp_path, seed=1)[1]) != texts(held)
+
+
+def test_one_file_is_split_too(tmp_path: Path) -> None:
+    write(tmp_path / "all.jsonl", 30)
+    with pytest.warns(UserWarning, match="held out"):
+        train, held = training_data(tmp_path / "all.jsonl", limit=9)
+    assert (len(train), len(held)) == (9, 3)
+
+
+def test_mistakes_are_sentences(tmp_path: Path) -> None:
+    write(tmp_path / "dev.jsonl", 5)
+    write(tmp_path / "test.jsonl", 5)
+    with pytest.raises(SpecError, match="several splits"):
+        training_data(tmp_path)
+    write(tmp_path / "train.jsonl", 5)
+    with pytest.raises(SpecError, match="no split 'dve'"):
+        training_data(tmp_path, "train", "dve")
+    with pytest.raises(SpecError, match="too few"):
+        hold_out(load_dataset(["a text"]))

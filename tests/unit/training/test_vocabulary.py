@@ -1,0 +1,53 @@
+"""A tokenizer trained on the data: the same in every process, and one that load_model can read offsets from."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from assay.training.vocabulary import train_wordpiece
+
+TEXTS = [
+    "The plot is thin, the acting unbelievable!",
+    "believable acting makes the thinnest plots good",
+    "Café 东京",
+] * 3
+SCRIPT = """
+from assay.training.vocabulary import train_wordpiece
+print(sorted(train_wordpiece({texts!r}, 110, 64).get_vocab().items(), key=lambda p: p[1]))
+"""
+
+
+def test_the_same_in_every_process() -> None:
+    runs = [subprocess.run([sys.executable, "-c", SCRIPT.format(texts=TEXTS)], capture_output=True) for _ in range(3)]
+    assert all(run.returncode == 0 for run in runs), runs[0].stderr
+    assert len({run.stdout for run in runs}) == 1
+
+
+@pytest.mark.skip(reason="the size of a trained vocabulary is being settled with assay train")
+def test_pieces_and_special_tokens() -> None:
+    tokenizer = train_wordpiece(TEXTS, 110, 64)
+    assert len(tokenizer) == 110
+    assert tokenizer.convert_ids_to_tokens([0, 1, 2, 3, 4]) == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    assert tokenizer.tokenize("the ACTING") == ["the", "acting"]
+    assert tokenizer.tokenize("nothing")[0] == "n", "a new word is cut into pieces"
+    assert tokenizer.convert_ids_to_tokens(tokenizer("the plot", "good")["input_ids"]) == [
+        "[CLS]", "the", "plot", "[SEP]", "good", "[SEP]",
+    ]  # fmt: skip
+    assert tokenizer("the plot", "good")["token_type_ids"] == [0, 0, 0, 0, 1, 1]
+    assert tokenizer.decode(tokenizer("unbelievable")["input_ids"], skip_special_tokens=True) == "unbelievable"
+
+
+def test_characters_are_ordinary_pieces() -> None:
+    tokenizer = train_wordpiece(TEXTS, 110, 64)
+    assert "[UNK]" not in tokenizer.tokenize("tip")
+    assert set(tokenizer.all_special_tokens) == {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}
+    assert tokenizer.tokenize("a##b") != ["a", "##b"], "a written ## is text"
+
+
+def test_a_causal_tokenizer_adds_nothing() -> None:
+    tokenizer = train_wordpiece(TEXTS, 110, 64, causal=True)
+    assert tokenizer.convert_ids_to_tokens(tokenizer("the plot")["input_ids"]) == ["the", "plot"]
+    assert tokenizer.eos_token == "[SEP]"
