@@ -1,0 +1,99 @@
+"""`assay train` as a user meets it: a real process, killed and started again, then used by `assay explain`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ASSAY = [sys.executable, "-m", "assay"]
+PLAIN = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
+BASE = "bert(layers=1, width=32, heads=2, vocabulary=200, positions=40)"
+TEXT = "the old sailor slept while rain fell on a quiet village and nobody knew why"
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*ASSAY, *arguments], cwd=cwd, env=PLAIN, capture_output=True, text=True, timeout=300)
+
+
+def options(output: str, *more: str) -> list[str]:
+    given = ["--base", BASE, "--data", "data", "--output", output, "--threads", "1", "--batch-size", "8"]
+    return ["train", *given, "--learning-rate", "3e-3", "--epochs", "8", *more]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A data set whose label is one word of the text."""
+    rng = np.random.default_rng(0)
+    (tmp_path / "data").mkdir()
+    for split, count in (("train", 96), ("dev", 24)):
+        rows = [
+            {
+                "text": " ".join([*rng.choice(TEXT.split(), 5), ["green", "funny"][i % 2]]),
+                "label": ["calm", "bright"][i % 2],
+            }
+            for i in range(count)
+        ]
+        (tmp_path / "data" / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+@pytest.mark.skip(reason="assay train is being finished with the evaluation issue")
+def test_train_then_explain(folder: Path) -> None:
+    done = run(*options("model"), cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "96 examples to train on, 24 to validate on" in done.stdout
+    assert len(re.findall(r"epoch \d\.00  training loss .*accuracy", done.stdout)) == 8
+    assert "kept: loss 0.0" in done.stdout
+    assert "accuracy 1.0000" in done.stdout
+    explained = run("explain", "--model", "model", "--method", "occlusion", "--json", "funny old rain", cwd=folder)
+    assert explained.returncode == 0, explained.stderr
+    assert json.loads(explained.stdout)["label"] == "bright"
+    again = run(*options("model"), cwd=folder)
+    assert again.returncode == 2
+    assert "holds a finished training" in again.stderr
+
+
+def test_killed_and_started_again(folder: Path) -> None:
+    """Ends with the weights of an undisturbed run."""
+    assert run(*options("whole"), cwd=folder).returncode == 0
+    quick = [*options("cut"), "--save-seconds", "0"]
+    process = subprocess.Popen([*ASSAY, *quick], cwd=folder, env=PLAIN, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not (folder / "cut" / "checkpoint.pt").exists() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (folder / "cut" / "training.json").exists(), "it was still at work"
+    assert run(*quick, cwd=folder).returncode == 0
+    whole, cut = (json.loads((folder / name / "training.json").read_text()) for name in ("whole", "cut"))
+    assert whole["fingerprint"] == cut["fingerprint"]
+    assert [c["scores"] for c in whole["history"]["checks"]] == [c["scores"] for c in cut["history"]["checks"]]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--selection", "acuracy"], "did you mean 'accuracy'"),
+        (["--selection", "pearson"], "no score of a classification"),
+        (["--split", "trian"], "did you mean 'train'"),
+        (["--columns", "text"], "write role=column"),
+        (["--recipe", "recipe(optimizer=sgd)"], "did you mean 'optimiser'"),
+        (["--epochs", "0"], "epochs=0: give a number above 0"),
+        (["--base", "nowhere/at/all"], "cannot train from"),
+    ],
+)
+def test_mistakes_are_sentences(folder: Path, more: list[str], words: str) -> None:
+    done = run(*options("model", *more), cwd=folder)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / "model").exists()
