@@ -7,8 +7,7 @@ STAMP  := $(VENV)/.installed
 .PHONY: demo test lint types slow bench clean
 
 demo: $(STAMP)
-	$(BIN)/assay explain --units word --html explanations.html \
-		--method "integrated_gradients,kernel_shap,occlusion,attention_rollout"
+	$(BIN)/assay evaluate
 
 test: lint types
 	$(BIN)/pytest -m "not slow"

@@ -63,3 +63,20 @@ def test_a_second_run_takes_everything_from_the_store(tmp_path: Path) -> None:
     third = evaluate(model, "builtin", **{**settings, "seed": 1})
     assert model.passes.forwards > before, "another seed is another result"
     assert third.table() != first.table()
+
+
+def test_micro_top_k_f1_pools_hits_over_examples() -> None:
+    from assay.evaluation.gold import order, true_units
+    from assay.reports.result import evaluate
+
+    model, data = assay.load_model("builtin"), builtin()[:8]
+    specs = ["top_k_f1(k=3)", "top_k_f1(k=3, average=micro)"]
+    result = evaluate(model, data, ["occlusion", "random"], specs, progress=False)
+    counts = []
+    for attribution, example in zip(assay.explain(model, list(data), "occlusion"), data, strict=True):
+        truth = true_units(attribution.units, example)
+        counts.append([truth[order(attribution.scores)[:3]].sum(), 3, truth.sum()])
+    hits, chosen, true = np.array(counts, float).T
+    found = {row["metric"]: row["value"] for row in result.table() if row["method"] == "occlusion"}
+    assert found[specs[0]] == pytest.approx((2 * hits / (chosen + true)).mean())
+    assert found[specs[1]] == pytest.approx(2 * hits.sum() / (chosen.sum() + true.sum()))

@@ -43,10 +43,11 @@ def run(
     device: Annotated[str | None, typer.Option(help="cpu, cuda, ...")] = None,
     dtype: Annotated[str | None, typer.Option(help="float32, bfloat16, ...")] = None,
     report: Annotated[Path, typer.Option(help="the page to write")] = REPORT,
+    as_markdown: Annotated[Path | None, typer.Option("--markdown", help="also write verdict and table here")] = None,
     as_json: Annotated[Path | None, typer.Option("--json", help="also write table, verdict and settings here")] = None,
 ) -> None:
     """Rank explanation methods by metrics, with intervals and a verdict. Interrupted, the same command goes on."""
-    for path in (report, as_json):
+    for path in (report, as_markdown, as_json):
         _writable(path)
     from assay.cli._model import loaded
     from assay.cli.data import _columns
@@ -71,7 +72,7 @@ def run(
         batch_tokens=batch_tokens,
     )
     _show(result)
-    _write(result, report, as_json)
+    _write(result, report, as_markdown, as_json)
 
 
 def _writable(path: Path | None) -> None:
@@ -100,20 +101,27 @@ def _show(result: Result) -> None:
     console.print(f"\n{result.overall}", style="bold", markup=False)
 
 
-def _write(result: Result, report: Path, as_json: Path | None) -> None:
+def _write(result: Result, report: Path, as_markdown: Path | None, as_json: Path | None) -> None:
     console = Console(highlight=False, soft_wrap=True)
-    result.to_html(report, command=shlex.join(["assay", *sys.argv[1:]]))
-    console.print(f"\nwrote {report}", style="dim", markup=False)
+    command = shlex.join(["assay", *sys.argv[1:]])
+    result.to_html(report, command=command)
+    if as_markdown is not None:
+        _write_text(as_markdown, result.to_markdown(command))
     if as_json is not None:
         _write_json(result, as_json)
-        console.print(f"wrote {as_json}", style="dim", markup=False)
+    for path in filter(None, (report, as_markdown, as_json)):
+        console.print(f"wrote {path}", style="dim", markup=False)
 
 
 def _write_json(result: Result, path: Path) -> None:
     from assay.reports.record import record
 
     content: dict[str, Any] = record(result)
+    _write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def _write_text(path: Path, text: str) -> None:
     try:
-        path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise AssayError(f"cannot write {path}: {error.strerror}") from error

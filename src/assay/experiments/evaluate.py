@@ -28,6 +28,7 @@ from assay.models.model import Model
 from assay.models.target import label_index
 
 SLICE = 64  # examples per record
+REVISION = 2  # of the rows of a record
 SHOWN = 10  # examples whose attributions are kept for the report
 
 
@@ -42,6 +43,7 @@ class Evaluation:
     settings: Mapping[str, Any]
     examples: tuple[str, ...]
     values: Mapping[str, Mapping[str, NDArray[np.float64]]]  # metric -> method -> (N,), NaN where not applicable
+    weights: Mapping[str, NDArray[np.float64]]  # metric -> (N,), of those whose mean is not a plain one
     curves: Mapping[str, Mapping[str, NDArray[np.float64]]]  # metric -> method -> (N,K)
     agreement: Mapping[str, NDArray[np.float64]]  # "a ~ b" -> (N,)
     passes: Mapping[str, NDArray[np.float64]]  # method -> (N,2) forward and backward
@@ -152,6 +154,7 @@ def _settings(job: Job, metrics: Mapping[str, Any], target: str) -> dict[str, An
     prompt = job.model.encoder.prompt if isinstance(job.model.encoder, TextEncoder) else None
     return {
         "kind": "evaluate",
+        "revision": REVISION,
         "model": job.model.fingerprint,
         "labels": list(job.model.labels),
         "task": job.model.task,
@@ -191,6 +194,7 @@ def _joined(
         settings=settings,
         examples=tuple(name for part in parts for name in part["examples"]),
         values={m: {k: column("values", m, k) for k in job.methods} for m in metrics},
+        weights={m: column("weights", m) for m in parts[0]["weights"]},
         curves={m: {k: column("curves", m, k) for k in job.methods} for m in metrics if m in parts[0]["curves"]},
         agreement={pair: column("agreement", pair) for pair in parts[0]["agreement"]},
         passes={k: column("passes", k) for k in job.methods},

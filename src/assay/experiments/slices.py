@@ -43,6 +43,7 @@ def evaluate_slice(
     return {
         "examples": [example.id for _, example in chunk],
         "values": values,
+        "weights": weights(metrics, found, chunk),
         "curves": curves,
         "agreement": agreement(found),
         "passes": {m: [[a.cost.forwards, a.cost.backwards] for a in part] for m, part in found.items()},
@@ -76,6 +77,18 @@ def faithfulness(
             values[name][method][i] = made.measure(np.array(masked), whole)
             curves[name][method][i] = _even(made.curve(np.array(masked), whole))
     return values, curves
+
+
+def weights(
+    metrics: Mapping[str, Any], found: Mapping[str, Attributions], chunk: Sequence[tuple[int, Example]]
+) -> dict[str, list[float | None]]:
+    """What each example counts in the mean of a metric that pools; the same for all methods."""
+    part = next(iter(found.values()))
+    return {
+        name: [made.weight(a, example) for a, (_, example) in zip(part, chunk, strict=True)]
+        for name, made in metrics.items()
+        if hasattr(made, "weight")
+    }
 
 
 def metric_removal(model: Model, metric: Any) -> Any:

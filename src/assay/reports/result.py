@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.core.errors import AssayError, SpecError
 from assay.datasets.load import load_dataset
 from assay.experiments.evaluate import Evaluation, run_evaluation
 from assay.experiments.store import Store, default_folder
 from assay.reports.performance import performance
+from assay.statistics.pooled import pooled
 from assay.statistics.verdict import Comparison, compare, overall
 
 METHODS = (
@@ -27,7 +29,7 @@ METHODS = (
     "average_attention",
     "random",
 )
-METRICS = ("sufficiency", "comprehensiveness", "aopc_sufficiency", "aopc_comprehensiveness", "log_odds")
+METRICS = ("sufficiency", "comprehensiveness", "log_odds")  # aopc_* say the same under the default protocol
 PLAUSIBILITY = ("auprc", "token_f1")  # added where the data have rationales
 
 
@@ -43,12 +45,16 @@ class Result:
         made = self.evaluation.metrics
         out = {}
         for name, values in self.evaluation.values.items():
-            whole = ~np.isnan(np.stack(list(values.values()))).any(0)
+            whole: NDArray[np.bool_] = np.all([~np.isnan(column) for column in values.values()], axis=0)
             if whole.any():
-                kept = {method: column[whole] for method, column in values.items()}
+                kept = {method: self._weighted(name, column, whole) for method, column in values.items()}
                 seed = int(self.evaluation.settings["seed"])
                 out[name] = compare(kept, made[name].better, control=self.control, seed=seed)
         return out
+
+    def _weighted(self, metric: str, column: NDArray[np.float64], whole: NDArray[np.bool_]) -> NDArray[np.float64]:
+        weights = self.evaluation.weights.get(metric)
+        return column[whole] if weights is None else pooled(column[whole], weights[whole])
 
     @property
     def control(self) -> str | None:
@@ -112,6 +118,12 @@ class Result:
     def performance(self) -> dict[str, float]:
         """How well the model does on these data, where they have its labels."""
         return {name: found.value for name, found in performance(self.evaluation).items()}
+
+    def to_markdown(self, command: str | None = None) -> str:
+        """Verdict and table for a page of a repository."""
+        from assay.reports.markdown import markdown
+
+        return markdown(self, command)
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
         """One self-contained page."""

@@ -11,13 +11,14 @@ from assay.evaluation.gold import Words, judged, order
 
 @dataclass(frozen=True)
 class TopKF1:
-    """F1 of the k units with the highest scores; macro: mean over examples, micro: pooled hits.
+    """F1 of the k units with the highest scores: 2 hits / (chosen + true); macro: mean over examples, micro: pooled.
 
     Weakness: k fits neither short texts nor short rationales.
     """
 
     k: int = 25
     words: Words = "none"
+    average: Literal["macro", "micro"] = "macro"
     better: ClassVar[Literal["higher", "lower"]] = "higher"
     range: ClassVar[str] = "0 .. 1"
     revision: ClassVar[int] = 1
@@ -26,8 +27,13 @@ class TopKF1:
         counts = self.counts(attribution, example)
         return None if counts is None else 2 * counts[0] / (counts[1] + counts[2])
 
+    def weight(self, attribution: Attribution, example: Example) -> float | None:
+        """Of the example in the mean; with its chosen and true units as weight, the mean is the pooled F1."""
+        counts = self.counts(attribution, example)
+        return None if counts is None else 1.0 if self.average == "macro" else float(counts[1] + counts[2])
+
     def counts(self, attribution: Attribution, example: Example) -> tuple[int, int, int] | None:
-        """Hits, chosen and true units: what the micro average pools."""
+        """Hits, chosen and true units."""
         found = judged(attribution, example, self.words)
         if found is None:
             return None
