@@ -80,3 +80,13 @@ def test_micro_top_k_f1_pools_hits_over_examples() -> None:
     found = {row["metric"]: row["value"] for row in result.table() if row["method"] == "occlusion"}
     assert found[specs[0]] == pytest.approx((2 * hits / (chosen + true)).mean())
     assert found[specs[1]] == pytest.approx(2 * hits.sum() / (chosen.sum() + true.sum()))
+
+
+def test_curves_of_short_and_long_texts_have_the_same_points() -> None:
+    data = load_dataset([{"text": "dull"}, {"text": "a warm, funny and beautifully filmed story about two sisters"}])
+    found = run_evaluation("builtin", data, ["occlusion"], ["deletion", "insertion", "sufficiency"], progress=False)
+    assert {name: rows["occlusion"].shape for name, rows in found.curves.items()} == {
+        "deletion": (2, 21),
+        "insertion": (2, 21),
+        "sufficiency": (2, 5),
+    }

@@ -68,6 +68,7 @@ def faithfulness(
                 asked[removal].append((name, method, i, made.keeps(order(seen(attribution).scores))))
     values: dict[str, Any] = {name: {m: [None] * len(on.indices) for m in found} for name in metrics}
     curves: dict[str, Any] = {name: {m: [None] * len(on.indices) for m in found} for name in metrics}
+    fixed = {name: len(made.keeps(np.arange(2))) == len(made.keeps(np.arange(3))) for name, made in metrics.items()}
     full = on.game.full()
     for removal, wanted in asked.items():
         outputs = games[removal].outputs([(i, keep) for _, _, i, keep in wanted])
@@ -75,7 +76,7 @@ def faithfulness(
             made, target = metrics[name], found[method][i].target
             whole, *masked = valued(job.model, np.vstack([full[i], out]), target, made)
             values[name][method][i] = made.measure(np.array(masked), whole)
-            curves[name][method][i] = _even(made.curve(np.array(masked), whole))
+            curves[name][method][i] = _even(made.curve(np.array(masked), whole), fixed[name])
     return values, curves
 
 
@@ -115,8 +116,8 @@ def _pairs(first: Attributions, second: Attributions) -> list[tuple[Attribution,
     return [(seen(a), seen(b)) for a, b in zip(first, second, strict=True)]
 
 
-def _even(curve: Any) -> list[float]:
-    """A curve as it is if it is short, else at POINTS even places."""
-    if len(curve) <= 8:
+def _even(curve: Any, fixed: bool) -> list[float]:
+    """A curve as it is if every text has as many points, else at POINTS even places."""
+    if fixed:
         return [float(v) for v in curve]
     return [float(v) for v in np.interp(np.linspace(0, 1, POINTS), np.linspace(0, 1, len(curve)), curve)]
