@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -22,12 +23,12 @@ WIDE = 100  # columns that a bar needs to be worth its place
 
 def ranking_table(result: Result, width: int) -> Table:
     """Method, mean, interval, bar and what it means. Twins are left out: their sentences say so."""
+    own = {metric: c for metric, c in result.comparisons.items() if metric not in result.twins}
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
-    for _ in range(5 if width >= WIDE else 4):
-        table.add_column(no_wrap=True)
-    for metric, comparison in result.comparisons.items():
-        if metric in result.twins:
-            continue
+    table.caption, table.caption_justify = _explained(own.values()), "left"
+    for words in (True, False, False, False, True) if width >= WIDE else (True, False, False, True):
+        table.add_column(no_wrap=not words, overflow="fold")  # words may take two lines, but numbers are never cut
+    for metric, comparison in own.items():
         table.add_row(*_head(metric, comparison))
         for standing in comparison.standings:
             table.add_row(*_row(standing, comparison, bar=width >= WIDE))
@@ -50,7 +51,14 @@ def _row(standing: Standing, comparison: Comparison, *, bar: bool) -> list[Text]
     strong = "bold" if shown.kind == "best" else ""
     cells = [Text(f"  {standing.method}", style=strong), Text(value, style=strong, justify="right"), Text(interval)]
     cells += [Text(_bar(standing, comparison), style="cyan")] if bar else []
-    return [*cells, Text(f"{shown.sign} {shown.words}", style=COLOURS[shown.kind])]
+    short = shown.words.partition(":")[0]  # the rest is said once, below the table
+    return [*cells, Text(f"{shown.sign} {short}", style=COLOURS[shown.kind])]
+
+
+def _explained(comparisons: Iterable[Comparison]) -> Text | None:
+    marks = {mark(standing, comparison) for comparison in comparisons for standing in comparison.standings}
+    long = sorted(f"{shown.sign} {shown.words}" for shown in marks if ":" in shown.words)
+    return Text("\n".join(long), style="dim") if long else None
 
 
 def _bar(standing: Standing, comparison: Comparison) -> str:

@@ -82,13 +82,16 @@ def train_classifier(
 ) -> Trained:
     """Train `base` on `train`, keep what is best on `validation`, and save it.
 
-    base: a folder or hub id of a pretrained model, whose head is drawn anew, or a size such as "bert(layers=2,
-    width=128)" to start from random weights with a tokenizer trained on the data. output: the folder to save in; an
-    interrupted training goes on from there. more: metrics, encode, watch, progress and save_seconds of `fine_tune`.
+    base: a folder or hub id of a pretrained model, whose head is drawn anew unless it has these very labels, or a size
+    such as "bert(layers=2, width=128)" to start from random weights with a tokenizer trained on the data. output: the
+    folder to save in; an interrupted training goes on from there. more: metrics, encode, watch, progress and
+    save_seconds of `fine_tune`.
     """
     recipe = _directed(recipe or Recipe(), more.get("metrics") or {})
-    folder = None if output is None else out.prepare(Path(output), overwrite=overwrite)
+    folder = None if output is None else out.prepare(Path(output), base, overwrite=overwrite)
     model = start(base, train, validation, recipe.seed, max_length=max_length, task=task, device=device)
+    if folder is not None and overwrite:
+        out.clear(folder)  # not before the base is read: its name may be mistyped
     history = fine_tune(model, train, validation, recipe, folder=folder, **more)
     if folder is None:
         return Trained(model, history)
@@ -132,6 +135,7 @@ def fine_tune(
         save_seconds=save_seconds,
     )
     module.requires_grad_(False).eval()
+    model.__dict__.pop("fingerprint", None)  # cached_property: it would still name the weights before
     return history
 
 

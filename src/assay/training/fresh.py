@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,10 +78,22 @@ def _weights(base: str, config: PreTrainedConfig, labels: Sequence[str], task: s
     name_labels(config, labels, task)
     # Only safetensors: a pickled checkpoint could run code.
     options = {"config": config, "dtype": torch.float32, "use_safetensors": True, "ignore_mismatched_sizes": True}
-    hf: PreTrainedModel = _auto_class(base, config).from_pretrained(base, **options)
+    hf, info = _auto_class(base, config).from_pretrained(base, output_loading_info=True, **options)
+    _tell_lost(base, hf, [*info["missing_keys"], *(key[0] for key in info["mismatched_keys"])])
     if headed and not same:
         _draw_head(hf)
-    return hf
+    found: PreTrainedModel = hf
+    return found
+
+
+def _tell_lost(base: str, hf: PreTrainedModel, drawn: Sequence[str]) -> None:
+    """Warn if not the head alone is new: transformers' own report is silenced, and training would hide it."""
+    inside = "" if hf.base_model is hf else f"{hf.base_model_prefix}."
+    lost = sorted(key for key in drawn if key.startswith(inside) and "pooler" not in key)  # many encoders come without
+    if lost:
+        warnings.warn(
+            f"{base} lacks {len(lost)} weights of its encoder, e.g. {lost[0]}; they were drawn at random", stacklevel=5
+        )
 
 
 def _auto_class(base: str, config: PreTrainedConfig) -> Any:

@@ -70,12 +70,8 @@ def fit(
     folder = None if folder is None else Path(folder)
     if folder is not None and (state := checkpoint.read(folder, run.identity)) is not None:
         run.unpack(state)
-    training = model.training
-    try:
-        with _own_randomness(run.device), Progress("training", run.plan.total - run.step, progress) as bar:
-            _go(run, checkpoint.Saver(folder, run.pack, save_seconds), bar)
-    finally:
-        model.train(training)
+    with _own_randomness(), _own_mode(model), Progress("training", run.plan.total - run.step, progress) as bar:
+        _go(run, checkpoint.Saver(folder, run.pack, save_seconds), bar)
     return run.history
 
 
@@ -117,7 +113,6 @@ class _Run:
             _ = self.recipe.direction  # complain now, not after an epoch
         self.optimiser = make_optimiser(self.model, self.recipe)
         self.parameters = [p for group in self.optimiser.param_groups for p in group["params"]]
-        self.device = self.parameters[0].device
         self.epoch = lru_cache(1)(self._epoch)
 
     @property
@@ -140,7 +135,7 @@ class _Run:
         for batch in batches:
             self._backward(batch, len(batch) / items)
         if self.recipe.clip is not None:
-            clip_grad_norm_(self.parameters, self.recipe.clip)
+            self._finite("norm of the gradient", clip_grad_norm_(self.parameters, self.recipe.clip).item())
         set_rate(self.optimiser, factor(self.recipe, self.step, self.plan.total))
         self.optimiser.step()
         self.step += 1
@@ -148,14 +143,17 @@ class _Run:
     def _backward(self, batch: list[int], share: float) -> None:
         """A batch enters by its share of the step's items, so that accumulating equals one large batch."""
         loss = self.loss(self.model, self.data.batch(batch))
-        value = loss.item()
-        if not math.isfinite(value):
-            raise ModelError(
-                f"the loss is {value} at step {self.step + 1} of {self.plan.total}; lower the learning rate "
-                f"({self.recipe.learning_rate:g}), clip the gradient (clip={self.recipe.clip}), or check the data"
-            )
+        value = self._finite("loss", loss.item())
         (loss * share).backward()
         self.losses = (self.losses[0] + value * len(batch), self.losses[1] + len(batch))
+
+    def _finite(self, what: str, value: float) -> float:
+        if not math.isfinite(value):
+            raise ModelError(
+                f"the {what} is {value} at step {self.step + 1} of {self.plan.total}; lower the learning rate "
+                f"({self.recipe.learning_rate:g}), clip the gradient (clip={self.recipe.clip}), or check the data"
+            )
+        return value
 
     def _epoch(self, epoch: int) -> list[list[int]]:
         recipe, lengths = self.recipe, self.data.lengths if self.recipe.by_length else None
@@ -164,8 +162,8 @@ class _Run:
     def _seed(self) -> None:
         seed = seed_of("step", self.key, self.recipe.seed, self.step)
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would take longer than a small model's step
-        if self.device.type == "cuda":
-            torch.cuda.manual_seed(seed)
+        if torch.cuda.is_initialized():
+            torch.cuda.manual_seed_all(seed)  # the current device need not be the model's
 
     # --- validation --------------------------------------------------------------------------------------------------
 
@@ -205,6 +203,8 @@ class _Run:
         return new > old if self.recipe.direction == "higher" else new < old
 
     def restore(self) -> None:
+        """The best weights, and no gradients: they would take as much memory again."""
+        self.optimiser.zero_grad()
         if self.best_weights is not None:
             self.model.load_state_dict(self.best_weights)
 
@@ -216,7 +216,8 @@ class _Run:
 
     @property
     def history(self) -> History:
-        return History(tuple(self.checks), self.best, self.step, self.stopped, self.seconds)
+        early = self.stopped and self.step < self.plan.total
+        return History(tuple(self.checks), self.best, self.step, early, self.seconds)
 
     def pack(self) -> dict[str, Any]:
         return {
@@ -243,7 +244,19 @@ class _Run:
 
 
 @contextmanager
-def _own_randomness(device: torch.device) -> Iterator[None]:
+def _own_randomness() -> Iterator[None]:
     """The caller's random numbers go on afterwards as if nothing had been trained."""
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    with torch.random.fork_rng(devices=devices):
         yield
+
+
+@contextmanager
+def _own_mode(model: nn.Module) -> Iterator[None]:
+    """Every part goes back to training or evaluation mode as it was: a frozen part may differ from the rest."""
+    before = [(module, module.training) for module in model.modules()]
+    try:
+        yield
+    finally:
+        for module, training in before:
+            module.training = training

@@ -25,16 +25,18 @@ CARD = "training.json"  # written last: a folder that has it is finished
 OURS = (CARD, "config.json", "model.safetensors", "model.safetensors.index.json", "head.safetensors", "assay.json")
 
 
-def prepare(folder: Path, *, overwrite: bool) -> Path:
+def prepare(folder: Path, base: str | Path | Spec, *, overwrite: bool) -> Path:
     """The folder to train in: a new one, an empty one, one with an unfinished training, or with `overwrite` any."""
     folder = folder.expanduser()
     if folder.exists() and not folder.is_dir():
         raise AssayError(f"{folder} is a file; name a folder")
+    if Path(str(base)).expanduser().resolve() == folder.resolve():
+        raise AssayError(f"{folder} is also the base; a kill would lose both, so name another folder")
     if overwrite:
-        _clear(folder)
-    elif (folder / CARD).exists():
+        return folder
+    if (folder / CARD).exists():
         raise AssayError(f"{folder} holds a finished training; name another folder or overwrite it (--overwrite)")
-    elif folder.is_dir() and any(folder.iterdir()) and not any(folder.glob("checkpoint.*")):
+    if folder.is_dir() and any(folder.iterdir()) and not any(folder.glob("checkpoint.*")):
         raise AssayError(f"{folder} is not empty and holds no unfinished training; name another folder or overwrite it")
     return folder
 
@@ -83,7 +85,7 @@ def _name(base: str | Path | Spec) -> str:
     return path.name if path.is_dir() else str(base)
 
 
-def _clear(folder: Path) -> None:
+def clear(folder: Path) -> None:
     """Remove what a training writes, and nothing else: another head's files would be read with the new weights."""
     for name in OURS:
         (folder / name).unlink(missing_ok=True)

@@ -77,6 +77,10 @@ class Recipe:
         _positive(self, "weight_decay", "warmup", "warmup_from", "momentum", zero=True)
         if len(self.betas) != 2 or not all(0 <= beta < 1 for beta in self.betas):
             raise SpecError(f"betas={list(self.betas)}: give two numbers from 0 to below 1, e.g. [0.9, 0.999]")
+        if self.momentum and self.optimiser != "sgd":
+            raise SpecError(f"momentum={self.momentum} is of sgd; {self.optimiser} has betas=[0.9, 0.999] instead")
+        if self.amsgrad and self.optimiser == "sgd":
+            raise SpecError("amsgrad=True is of adam and adamw; leave it out with sgd")
 
     @property
     def direction(self) -> Better:

@@ -25,5 +25,8 @@ def factor(recipe: Recipe, step: int, total: int) -> float:
 
 
 def warmup_steps(warmup: float, total: int) -> int:
-    """A share of all steps, rounded up, or from 1 on the number itself."""
-    return math.ceil(round(warmup * total, 6)) if warmup < 1 else int(warmup)
+    """A share of all steps, rounded up but never all of them, or from 1 on the number itself.
+
+    The only step of a tiny training would else be one of the warm-up, at a rate of 0.
+    """
+    return min(math.ceil(round(warmup * total, 6)), total - 1) if warmup < 1 else int(warmup)

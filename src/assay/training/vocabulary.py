@@ -17,7 +17,8 @@ ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
 def train_wordpiece(texts: Iterable[str], size: int, limit: int, *, causal: bool = False) -> PreTrainedTokenizerFast:
     """At most `size` pieces learned from the texts, lower case. [CLS] a [SEP] b [SEP]; a causal model gets bare pieces.
 
-    A causal tokenizer calls [SEP] its end-of-text token, which then stands between the texts of a pair.
+    Fewer once every word that occurs twice is a piece; more only if the characters alone are more. A causal tokenizer
+    calls [SEP] its end-of-text token, which then stands between the texts of a pair.
     """
     tokenizer = _bare({})
     words = [word for text in texts for word in _words(tokenizer, text)]

@@ -15,6 +15,7 @@ from assay.evaluation.metrics import metric_names
 from assay.faithfulness import FAITHFULNESS
 from assay.reports.cards import card
 from assay.reports.length_limit import past_limit
+from assay.reports.marks import figures
 from assay.reports.performance import performance
 from assay.reports.record import record
 from assay.reports.reproduce import python_call
@@ -64,15 +65,28 @@ def test_the_record_is_json_and_keeps_what_differs_apart() -> None:
     assert len(a["table"]) == 4 * 5
 
 
-@pytest.mark.skip(reason="the terminal table is being finished with the evaluation")
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_terminal_shows_every_method_within_its_width(width: int) -> None:
     out = io.StringIO()
     Console(file=out, width=width).print(ranking_table(usual(), width))
     text = out.getvalue()
+    assert "…" not in text, "nothing is cut"
+    assert all(len(line) <= width for line in text.splitlines())
+    for standing in (s for name, c in usual().comparisons.items() if name not in usual().twins for s in c.standings):
+        assert all(part in text for part in figures(standing.value, standing.low, standing.high))
+    assert text.count("neither behind the best nor better than random") == 1, "said once, below the table"
     first = [line.split("  ")[1] for line in text.splitlines() if line.startswith("  ") and line.strip()]
     assert all(first.count(method) == 4 for method in METHODS)  # five metrics, of which one is a twin
     assert ("●" in text) == (width >= 100)
+
+
+def test_a_long_method_name_is_folded_not_cut() -> None:
+    long = "integrated_gradients(steps=20, baseline=mask_token, rule=gauss_legendre, tolerance=0.001)"
+    result = evaluated(bert(), texts(3), (long, "random"), ("sufficiency",))
+    out = io.StringIO()
+    Console(file=out, width=80).print(ranking_table(result, 80))
+    assert "…" not in out.getvalue()
+    assert all(part in out.getvalue() for part in long.split())
 
 
 def test_performance_has_intervals_that_hold_the_value() -> None:

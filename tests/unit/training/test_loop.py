@@ -6,19 +6,22 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 from assay.core.errors import AssayError, ModelError, SpecError
 from assay.training import checkpoint
 from assay.training.history import Check, History
 from assay.training.loop import Data, fit
-from assay.training.recipe import Recipe
+from assay.training.recipe import Group, Recipe
 from unit.training import toy
 from unit.training.toy import DATA, KILLED, linear, loss, network, train, validate
 
@@ -91,6 +94,42 @@ def test_the_best_checkpoint_is_kept_and_patience_ends(better: str) -> None:
     assert told == [True, True, False, False, False]
 
 
+def test_patience_that_ends_with_the_last_step_stopped_nothing() -> None:
+    validate, _ = scripted([0.5, 0.4, 0.3])
+    recipe = Recipe.from_spec("recipe(3, 8, 1e-2, selection=accuracy, better=higher, patience=2)")
+    history = fit(linear(), DATA, loss, validate, recipe)
+    assert (history.steps, history.best, history.stopped) == (15, 0, False)
+
+
+def test_validation_at_fractions_of_an_epoch_sees_the_weights_of_that_step() -> None:
+    seen: list[list[Tensor]] = []
+
+    def answer(model: nn.Module) -> dict[str, float]:
+        seen.append(weights(model))
+        return {"loss": -len(seen)}
+
+    recipe = replace(FAST, epochs=2, batch_size=5, validate_every=0.25, schedule="constant", warmup=0.0)
+    model = linear()
+    history = fit(model, DATA, loss, answer, recipe)
+    assert [(c.step, c.epoch) for c in history.checks] == [(2 * k, 0.25 * k) for k in range(1, 9)]
+    half = linear()
+    fit(half, DATA, loss, None, replace(recipe, epochs=1))
+    assert all(torch.equal(a, b) for a, b in zip(seen[3], weights(half), strict=True))
+
+
+def test_the_training_loss_of_a_check_is_the_mean_over_its_items() -> None:
+    values: list[tuple[float, int]] = []
+
+    def spying(model: nn.Module, items: Any) -> Tensor:
+        out = loss(model, items)
+        values.append((out.item(), len(items[0])))
+        return out
+
+    history = train(linear(), replace(FAST, batch_size=12, epochs=2), loss=spying)  # 12, 12, 12, 4
+    for check, part in zip(history.checks, (values[:4], values[4:]), strict=True):
+        assert check.loss == pytest.approx(sum(v * n for v, n in part) / 40, abs=1e-12)
+
+
 def test_without_validation_the_last_weights_stay() -> None:
     model = linear()
     history = fit(model, DATA, loss, None, FAST)
@@ -130,6 +169,76 @@ def test_the_callers_randomness_and_mode_are_left_alone() -> None:
     assert not model.training
 
 
+def test_a_part_in_evaluation_mode_is_so_again_and_no_gradient_stays() -> None:
+    model = network().train()
+    model[2].eval()
+    train(model, FAST)
+    assert [module.training for module in model] == [True, True, False, True, True]
+    assert all(p.grad is None for p in model.parameters())
+
+
+def test_batches_by_length_reach_the_loss() -> None:
+    lengths = [i % 4 for i in range(40)]
+
+    def spread(recipe: Recipe) -> int:
+        got: list[Sequence[int]] = []
+        data = Data(40, lambda index: got.append(index) or DATA.batch(index), lengths)  # type: ignore[func-returns-value]
+        fit(linear(), data, loss, None, recipe)
+        assert sorted(i for index in got for i in index) == sorted([*range(40)] * recipe.epochs)
+        return max(len({lengths[i] for i in index}) for index in got)
+
+    assert spread(replace(FAST, batch_size=5)) == 1
+    assert spread(replace(FAST, batch_size=5, by_length=False)) > 1
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_progress_bar_counts_the_steps(shown: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    train(linear(), FAST, progress=shown)
+    assert ("20/20" in capsys.readouterr().err) == shown
+
+
+class BiLSTM(nn.Module):
+    """Not of transformers: embeddings, an LSTM in both directions, its mean, a class."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embed = nn.Embedding(20, 8, padding_idx=0)
+        self.lstm = nn.LSTM(8, 8, bidirectional=True, batch_first=True)
+        self.head = nn.Linear(16, 2)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        real = (ids > 0).unsqueeze(-1)
+        return self.head((self.lstm(self.embed(ids))[0] * real).sum(1) / real.sum(1))
+
+
+def test_a_bilstm_learns_with_the_recipe_of_roar() -> None:
+    rng = np.random.default_rng(0)
+    rows = [torch.from_numpy(rng.integers(3, 20, rng.integers(2, 9))) for _ in range(160)]
+    for i, row in enumerate(rows):
+        row[rng.integers(len(row))] = 1 + i % 2  # the cue
+
+    def make(index: Sequence[int]) -> tuple[Tensor, Tensor]:
+        return nn.utils.rnn.pad_sequence([rows[i] for i in index], batch_first=True), torch.tensor(index) % 2
+
+    def entropy(model: Any, items: tuple[Tensor, Tensor]) -> Tensor:
+        return cross_entropy(model(items[0]), items[1])
+
+    def accuracy(model: Any) -> dict[str, float]:
+        ids, gold = make(range(120, 160))
+        return {"accuracy": float((model(ids).argmax(-1) == gold).float().mean())}
+
+    recipe = Recipe.from_spec(
+        "recipe(8, batch_size=8, learning_rate=1e-2, optimiser=adam, amsgrad=True, weight_decay=1e-5, "
+        "groups=[group(head, weight_decay=0)], schedule=constant, warmup=0, clip=None, "
+        "selection=accuracy, better=higher)"
+    )
+    model = BiLSTM()
+    history = fit(model, Data(120, make, [len(row) for row in rows[:120]]), entropy, accuracy, recipe)
+    assert history.kept is not None
+    assert accuracy(model)["accuracy"] == history.kept.scores["accuracy"] >= 0.95
+
+
 def test_dropout_can_be_left_out() -> None:
     modes = []
 
@@ -157,6 +266,14 @@ def test_a_loss_that_is_no_number_ends_in_a_sentence(value: float) -> None:
         train(linear(), FAST, loss=lambda model, items: loss(model, items) * value)
 
 
+def test_a_gradient_that_is_no_number_ends_in_a_sentence() -> None:
+    model = linear()
+    model.weight.register_hook(lambda gradient: gradient * float("nan"))
+    with pytest.raises(ModelError, match="the norm of the gradient is nan at step 1 of 20"):
+        train(model, FAST)
+    assert all(torch.isfinite(p).all() for p in weights(model))
+
+
 def test_other_mistakes_are_sentences() -> None:
     with pytest.raises(SpecError, match="nothing to train on"):
         fit(linear(), Data(0, DATA.batch), loss, None, FAST)
@@ -173,11 +290,21 @@ class StopError(Exception):
     """An interruption."""
 
 
+CUT = {
+    "adamw": FAST,
+    "amsgrad": replace(FAST, optimiser="adam", amsgrad=True, schedule="cosine", validate_every=0.4, fused=False),
+    "sgd": replace(FAST, optimiser="sgd", momentum=0.9, learning_rate=1e-3, patience=2, groups=(Group("4", 1e-2),)),
+}
+
+
+@pytest.mark.parametrize("name", CUT)
 @pytest.mark.parametrize("at", [1, 5, 6, 13, 20])
-def test_interrupted_anywhere_it_ends_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+def test_interrupted_anywhere_it_ends_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, name: str
+) -> None:
     monkeypatch.setattr(checkpoint, "SHARE", 0)  # a checkpoint after every step
-    undisturbed, disturbed = network(), network()
-    expected = train(undisturbed, FAST)
+    undisturbed, disturbed, recipe = network(), network(), CUT[name]
+    expected = train(undisturbed, recipe)
     calls = 0
 
     def breaking(model: nn.Module, items: Any) -> Tensor:
@@ -188,9 +315,9 @@ def test_interrupted_anywhere_it_ends_the_same(tmp_path: Path, monkeypatch: pyte
         return loss(model, items)
 
     with pytest.raises(StopError):
-        train(disturbed, FAST, folder=tmp_path, save_seconds=0.0, loss=breaking)
+        train(disturbed, recipe, folder=tmp_path, save_seconds=0.0, loss=breaking)
     again = network()
-    history = train(again, FAST, folder=tmp_path, save_seconds=0.0, loss=breaking)
+    history = train(again, recipe, folder=tmp_path, save_seconds=0.0, loss=breaking)
     assert calls == 21, "no step was made twice"
     assert same(undisturbed, again)
     assert history == expected

@@ -58,6 +58,8 @@ def test_every_field_changes_the_hash() -> None:
         ("recipe(epochs=0)", "epochs=0: give a number above 0"),
         ("recipe(clip=-1)", "clip=-1"),
         ("recipe(betas=[0.9])", "two numbers"),
+        ("recipe(momentum=0.9)", "momentum=0.9 is of sgd"),
+        ("recipe(optimiser=sgd, amsgrad=True)", "amsgrad=True is of adam"),
         ("recipe(groups=[bias])", "is no group"),
         ("recipe(groups=[group('(', weight_decay=0)])", "no regular expression"),
         ("lime", "is no recipe"),

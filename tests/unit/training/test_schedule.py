@@ -60,6 +60,11 @@ def test_shares_of_steps_are_rounded_up_but_not_by_a_rounding_error() -> None:
     assert [warmup_steps(share, 100) for share in (0.06, 0.07, 0.061, 0.0, 1.0, 12.0)] == [6, 7, 7, 0, 1, 12]
 
 
+def test_the_only_step_of_a_tiny_training_moves() -> None:
+    assert [warmup_steps(share, total) for share, total in ((0.06, 1), (0.06, 2), (0.999, 10))] == [0, 1, 9]
+    assert factor(Recipe(), 0, 1) == 1.0
+
+
 @pytest.mark.parametrize(
     ("items", "recipe", "per_epoch", "checks"),
     [

@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 from assay.training.vocabulary import train_wordpiece
 
 TEXTS = [
@@ -16,7 +14,7 @@ TEXTS = [
 ] * 3
 SCRIPT = """
 from assay.training.vocabulary import train_wordpiece
-print(sorted(train_wordpiece({texts!r}, 110, 64).get_vocab().items(), key=lambda p: p[1]))
+print(sorted(train_wordpiece({texts!r}, 70, 64).get_vocab().items(), key=lambda p: p[1]))
 """
 
 
@@ -26,10 +24,9 @@ def test_the_same_in_every_process() -> None:
     assert len({run.stdout for run in runs}) == 1
 
 
-@pytest.mark.skip(reason="the size of a trained vocabulary is being settled with assay train")
 def test_pieces_and_special_tokens() -> None:
-    tokenizer = train_wordpiece(TEXTS, 110, 64)
-    assert len(tokenizer) == 110
+    tokenizer = train_wordpiece(TEXTS, 88, 64)
+    assert len(tokenizer) == 88
     assert tokenizer.convert_ids_to_tokens([0, 1, 2, 3, 4]) == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     assert tokenizer.tokenize("the ACTING") == ["the", "acting"]
     assert tokenizer.tokenize("nothing")[0] == "n", "a new word is cut into pieces"
@@ -38,6 +35,36 @@ def test_pieces_and_special_tokens() -> None:
     ]  # fmt: skip
     assert tokenizer("the plot", "good")["token_type_ids"] == [0, 0, 0, 0, 1, 1]
     assert tokenizer.decode(tokenizer("unbelievable")["input_ids"], skip_special_tokens=True) == "unbelievable"
+
+
+def test_fewer_pieces_than_allowed_if_no_word_is_left_to_join() -> None:
+    words = {
+        "the",
+        "plot",
+        "is",
+        "thin",
+        ",",
+        "acting",
+        "unbelievable",
+        "!",
+        "believable",
+        "makes",
+        "thinnest",
+        "plots",
+    }
+    tokenizer = train_wordpiece(TEXTS, 8000, 64)
+    assert words | {"good", "cafe", "东", "京"} <= set(tokenizer.get_vocab())
+    assert len(tokenizer) == len(train_wordpiece(TEXTS, 110, 64)) < 110
+
+
+def test_every_character_is_a_piece_even_beyond_the_size() -> None:
+    tokenizer = train_wordpiece(TEXTS, 10, 64)
+    characters = {c for text in ("the plot is thin , acting unbelievable !", "makes good cafe东京") for c in text} - {
+        " "
+    }
+    assert {*characters, *(f"##{c}" for c in characters)} <= set(tokenizer.get_vocab())
+    assert len(tokenizer) == 5 + 2 * len(characters)
+    assert tokenizer.tokenize("plot") == ["p", "##l", "##o", "##t"]
 
 
 def test_characters_are_ordinary_pieces() -> None:
