@@ -13,22 +13,10 @@ import numpy as np
 from assay.core.errors import AssayError, SpecError
 from assay.datasets.load import load_dataset
 from assay.experiments.evaluate import Evaluation, run_evaluation
+from assay.experiments.kinds.evaluate import METHODS, METRICS, PLAUSIBILITY
 from assay.experiments.store import Store, default_folder
 from assay.reports.performance import performance
 from assay.statistics.verdict import Comparison, compare, overall
-
-METHODS = (
-    "integrated_gradients",
-    "kernel_shap(samples=128)",
-    "lime(samples=128)",
-    "occlusion",
-    "gradient_x_input",
-    "attention_rollout",
-    "average_attention",
-    "random",
-)
-METRICS = ("sufficiency", "comprehensiveness", "aopc_sufficiency", "aopc_comprehensiveness", "log_odds")
-PLAUSIBILITY = ("auprc", "token_f1")  # added where the data have rationales
 
 
 @dataclass(frozen=True)
