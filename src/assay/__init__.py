@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from assay.core.errors import AssayError, InputError, ModelError, SpecError, TargetError, UnsupportedError
+from assay.core.errors import AssayError, InputError, ModelError, SpecError, StoreError, TargetError, UnsupportedError
 from assay.core.types import Attribution, Cost, Example, Target, Unit
 
 if TYPE_CHECKING:
     from assay.core.attributions import Attributions
     from assay.datasets.load import load_dataset
+    from assay.experiments.runner import run
     from assay.explainers.explain import explain
     from assay.models.load import load_model, save_model
     from assay.models.prompt import Prompt
@@ -26,6 +27,7 @@ _LAZY = {
     "explain": "assay.explainers.explain",
     "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
+    "run": "assay.experiments.runner",
     "save_model": "assay.models.load",
 }
 
@@ -39,6 +41,7 @@ __all__ = [
     "ModelError",
     "Prompt",
     "SpecError",
+    "StoreError",
     "Target",
     "TargetError",
     "Unit",
@@ -47,6 +50,7 @@ __all__ = [
     "explain",
     "load_dataset",
     "load_model",
+    "run",
     "save_model",
 ]
 

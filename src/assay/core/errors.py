@@ -5,6 +5,7 @@ AssayError
 ├── InputError      an input that cannot be explained (empty, wrong type, no units); `.index` says which
 ├── TargetError     a label or scale that the model does not have
 ├── ModelError      a model that cannot be loaded, or that answers with NaN or infinity
+├── StoreError      a record or artefact that cannot be read or written; the message names the file
 └── UnsupportedError  a method, removal or unit that cannot work on this family of models; the message says why
 """
 
@@ -36,6 +37,10 @@ class TargetError(AssayError, ValueError):
 
 class ModelError(AssayError):
     """A model that cannot be loaded, or whose answer is not a finite number."""
+
+
+class StoreError(AssayError):
+    """A record or an artefact that cannot be read or written: no fault of a job, so it ends a run."""
 
 
 class UnsupportedError(AssayError):

@@ -6,12 +6,17 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from assay.core.errors import AssayError
+from assay.core.errors import StoreError
+from assay.experiments.artifacts import Artifacts
+
+Note = Literal["failed", "skipped"]
+STALE = 3600.0  # seconds after which a file written aside belongs to a process that is gone
 
 
 @dataclass(frozen=True)
@@ -24,9 +29,14 @@ class Record:
     provenance: Mapping[str, Any]
 
 
+def canonical(content: Any) -> str:
+    """One text for one content, whatever the order of its keys."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
 def key_of(spec: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical JSON of everything that changes the result."""
-    return hashlib.sha256(json.dumps(spec, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(canonical(spec).encode()).hexdigest()
 
 
 def default_folder() -> Path:
@@ -36,36 +46,103 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True)
 class Store:
-    """Records in a folder. Any number of processes may share it: they write the same content under the same name."""
+    """Records in a folder. Any number of processes may share it: they write the same content under the same name.
+
+    KK/KEY.json are records, failed/KEY.json and skipped/KEY.json say why there is none, artifacts/KEY are folders.
+    """
 
     folder: Path
 
+    @property
+    def artifacts(self) -> Artifacts:
+        return Artifacts(self.folder / "artifacts")
+
     def path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
+
+    def has(self, key: str) -> bool:
+        return self.path(key).is_file()
 
     def get(self, key: str) -> Record | None:
         path = self.path(key)
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
+            record = Record(data["key"], data["spec"], data["rows"], data["provenance"])
+            if record.key != key or data.get("check", _check(record.rows)) != _check(record.rows):
+                raise ValueError("its content is not what was written")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreError(
+                f"cannot read the record {path}: {_reason(error)}; delete that file and run again"
+            ) from error
+        return record
+
+    def put(self, record: Record) -> None:
+        content = {**asdict(record), "check": _check(record.rows)}
+        _write(self.path(record.key), json.dumps(content), "record")
+
+    # --- why there is no record ------------------------------------------------------------------------------------
+
+    def note_path(self, note: Note, key: str) -> Path:
+        return self.folder / note / f"{key}.json"
+
+    def note(self, note: Note, key: str) -> dict[str, Any] | None:
+        path = self.note_path(note, key)
+        try:
+            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            raise AssayError(f"cannot read the record {path}: {error}; delete that file and run again") from error
-        return Record(data["key"], data["spec"], data["rows"], data["provenance"])
+            raise StoreError(f"cannot read {path}: {_reason(error)}; delete that file and run again") from error
+        return found
 
-    def put(self, record: Record) -> None:
-        path = self.path(record.key)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                "w", dir=path.parent, delete=False, encoding="utf-8", suffix=".part"
-            ) as out:
-                json.dump(record.__dict__, out)
-                out.flush()
-                os.fsync(out.fileno())
-            os.replace(out.name, path)
-        except OSError as error:
-            raise AssayError(
-                f"cannot write the record {path}: {error.strerror}; free space or name another --store; "
-                "what was written before is kept"
-            ) from error
+    def put_note(self, note: Note, key: str, content: Mapping[str, Any]) -> None:
+        _write(self.note_path(note, key), json.dumps({**content, "created": time.time()}, indent=1), f"{note} job")
+
+    def drop_note(self, note: Note, key: str) -> None:
+        path = self.note_path(note, key)
+        if path.exists():
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise StoreError(f"cannot delete {path}: {error.strerror}") from error
+
+    # --- before a run ----------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Say before an hour's work, not after it, that nothing can be written; clear what killed writers left."""
+        _write(self.folder / "writable", "", "store")
+        for part in self.folder.glob("*/*.part"):
+            if part.is_file() and time.time() - part.stat().st_mtime > STALE:
+                part.unlink(missing_ok=True)
+
+
+def _check(rows: Any) -> str:
+    return hashlib.sha256(canonical(rows).encode()).hexdigest()
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
+
+
+def _write(path: Path, text: str, what: str) -> None:
+    """Whole or not at all: a reader never sees half a file, and a full disk keeps no half of one."""
+    part: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", suffix=".part") as out:
+            part = Path(out.name)
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(part, path)
+    except OSError as error:
+        if part is not None:
+            part.unlink(missing_ok=True)
+        raise StoreError(
+            f"cannot write the {what} {path}: {error.strerror}; free space or name another --store; "
+            "what was written before is kept"
+        ) from error

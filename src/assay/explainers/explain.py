@@ -122,7 +122,7 @@ class Job:
     ) -> Job:
         loaded = load_model(model)
         gone = removal_for(loaded, removal)
-        ready = {name: _with_baseline(method, removal) for name, method in methods.items()}
+        ready = {name: with_baseline(method, removal) for name, method in methods.items()}
         if batch_tokens is not None and batch_tokens < 1:
             raise SpecError(f"batch_tokens={batch_tokens}: give at least 1, or None for the default")
         return Job(loaded, ready, units, gone, scope, seed, batch_tokens or default_budget(loaded.device), removal)
@@ -266,7 +266,7 @@ class Job:
     # --- composite -------------------------------------------------------------------------------------------------
 
     def _composite(self, method: Any, encodings: list[Encoding], asked: list[Target], game: Game) -> list[Attribution]:
-        parts = [self._one(_with_baseline(METHODS.make(p), self.named), encodings, asked, game) for p in method.parts]
+        parts = [self._one(with_baseline(METHODS.make(p), self.named), encodings, asked, game) for p in method.parts]
         out = []
         for i, mine in enumerate(zip(*parts, strict=True)):
             result = method.combine(mine)
@@ -316,7 +316,7 @@ def _check_finite(scores: np.ndarray[Any, Any], method: Any, i: int) -> None:
         raise InputError(f"{Spec.of(method)} gave NaN or infinite scores; try dtype='float32' or another method", i)
 
 
-def _with_baseline(method: Any, removal: str | None) -> Any:
+def with_baseline(method: Any, removal: str | None) -> Any:
     """A method whose baseline is left open follows the removal that the caller named, and its record says so."""
     if removal in (None, "delete") or getattr(method, "baseline", "") is not None:
         return method

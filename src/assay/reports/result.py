@@ -14,23 +14,11 @@ from numpy.typing import NDArray
 from assay.core.errors import AssayError, SpecError
 from assay.datasets.load import load_dataset
 from assay.experiments.evaluate import Evaluation, run_evaluation
+from assay.experiments.kinds.evaluate import METHODS, METRICS, PLAUSIBILITY
 from assay.experiments.store import Store, default_folder
 from assay.reports.performance import performance
 from assay.statistics.pooled import pooled
 from assay.statistics.verdict import Comparison, compare, overall
-
-METHODS = (
-    "integrated_gradients",
-    "kernel_shap(samples=128)",
-    "lime(samples=128)",
-    "occlusion",
-    "gradient_x_input",
-    "attention_rollout",
-    "average_attention",
-    "random",
-)
-METRICS = ("sufficiency", "comprehensiveness", "log_odds")  # aopc_* say the same under the default protocol
-PLAUSIBILITY = ("auprc", "token_f1")  # added where the data have rationales
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,151 @@
+"""The agenda: which jobs are done, which may start, and what the end of one means for the others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+
+from assay.core.errors import StoreError
+from assay.experiments.bench import Outcome
+from assay.experiments.job import Job
+from assay.experiments.store import Record, Store
+
+
+class State(StrEnum):
+    """Where a job stands."""
+
+    done = "done"
+    missing = "missing"
+    running = "running"
+    failed = "failed"
+    skipped = "skipped"  # a model that it needs is not good enough
+    blocked = "blocked"  # a job that it needs failed
+
+
+ENDED = (State.done, State.failed, State.skipped, State.blocked)
+
+
+class Agenda:
+    """The graph of a plan's jobs over a store. `jobs` must come in an order in which needs come first."""
+
+    def __init__(self, jobs: Mapping[str, Job], store: Store, *, keep: bool = False) -> None:
+        self.jobs, self.store, self.keep = jobs, store, keep
+        self.state = dict.fromkeys(jobs, State.missing)
+        self.reasons: dict[str, str] = {}
+        self.dependants: dict[str, list[str]] = defaultdict(list)
+        for key, job in jobs.items():
+            for need in job.needs:
+                if need not in jobs:
+                    raise StoreError(f"{job.name} needs the job {need}, which the plan does not have")
+                self.dependants[need].append(key)
+        self._look()
+        self.ready: dict[str, list[str]] = defaultdict(list)  # by group
+        for key in jobs:
+            self._offer(key)
+
+    # --- before it starts ------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Records that are there are read, so that a corrupt one is found before hours of work, not after."""
+        for key in self.jobs:
+            if self.store.get(key) is not None:
+                self.state[key] = State.done
+        for key in self.jobs:
+            if self.state[key] is State.missing:
+                self._settle(key)
+        for key in reversed(list(self.jobs)):  # an artefact that was deleted is built again if a job still needs it
+            wanted = any(self.state[d] is State.missing for d in self.dependants[key])
+            if wanted and self.jobs[key].artifact and not self.store.artifacts.has(key):
+                self.state[key] = State.missing
+
+    @property
+    def todo(self) -> int:
+        """Jobs that are to be run, as far as is known now."""
+        return sum(state in (State.missing, State.running) for state in self.state.values())
+
+    # --- while it runs ---------------------------------------------------------------------------------------------
+
+    def take(self, held: str | None = None, elsewhere: Collection[str] = ()) -> Job | None:
+        """A job that may start: of the model that the worker holds, else of one that no other worker holds."""
+        groups = [group for group, keys in self.ready.items() if keys]
+        if not groups:
+            return None
+        if held not in groups:
+            fresh = [group for group in groups if group not in elsewhere] or groups
+            held = max(fresh, key=self._weight)
+        key = self.ready[str(held)].pop(0)
+        self.state[key] = State.running
+        return self.jobs[key]
+
+    def _weight(self, group: str) -> int:
+        """Large groups first, and what others wait for counts with them: the end of a run should be even."""
+        return sum(1 + len(self.dependants[key]) for key in self.ready[group])
+
+    def give_back(self, job: Job) -> None:
+        """Its worker died: somebody else may have it, before anything else of its group."""
+        self.state[job.key] = State.missing
+        self.ready[job.group].insert(0, job.key)
+
+    def finish(self, job: Job, outcome: Outcome) -> None:
+        self.state[job.key] = State(outcome.state)
+        if outcome.state == "failed":
+            self.reasons[job.key] = outcome.error
+        self._spread(job.key)
+        for need in job.needs:
+            self._let_go(need)
+
+    def close(self) -> None:
+        """Delete what a killed run had no time to."""
+        for key in self.jobs:
+            self._let_go(key)
+
+    def _spread(self, key: str) -> None:
+        for dependant in self.dependants[key]:
+            if self.state[dependant] is State.missing:
+                self._settle(dependant)
+                if self.state[dependant] is State.missing:
+                    self._offer(dependant)
+                else:
+                    self._spread(dependant)
+        self._let_go(key)
+
+    def _offer(self, key: str) -> None:
+        job = self.jobs[key]
+        waiting = self.ready[job.group]
+        met = all(self.state[need] is State.done for need in job.needs)
+        if met and self.state[key] is State.missing and key not in waiting:
+            waiting.append(key)
+
+    def _settle(self, key: str) -> None:
+        """A job whose needs ended badly ends too."""
+        job = self.jobs[key]
+        for need in job.needs:
+            if self.state[need] in (State.failed, State.blocked):
+                self._end(key, State.blocked, f"{self.jobs[need].name}: {self.reasons[need]}")
+            elif self.state[need] is State.skipped:
+                self._end(key, State.skipped, self.reasons[need])
+            elif self.state[need] is State.done and (reason := self._broken(job, need)):
+                self._end(key, State.skipped, reason)
+
+    def _broken(self, job: Job, need: str) -> str | None:
+        if job.model is None or job.model.requires is None or need not in job.model.needs:
+            return None
+        return job.model.requires.broken(self._record(need).rows)
+
+    def _record(self, key: str) -> Record:
+        record = self.store.get(key)
+        if record is None:
+            raise StoreError(f"the record {self.store.path(key)} is gone, though its job ended; run again")
+        return record
+
+    def _end(self, key: str, state: State, reason: str) -> None:
+        self.state[key], self.reasons[key] = state, reason
+
+    def _let_go(self, key: str) -> None:
+        """Delete an artefact that all jobs that needed it are done with; a failed one will want it again."""
+        job, ends = self.jobs[key], [self.state[d] for d in self.dependants[key]]
+        if not job.artifact or self.keep or job.keep or not ends or self.state[key] is not State.done:
+            return
+        if all(state in (State.done, State.skipped) for state in ends):
+            self.store.artifacts.discard(key, job.remains)

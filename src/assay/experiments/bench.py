@@ -1,0 +1,111 @@
+"""A bench: what a worker keeps from job to job (one model), and how a job becomes a record or a failure."""
+
+from __future__ import annotations
+
+import platform
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import transformers
+
+from assay.core.errors import AssayError, StoreError
+from assay.core.progress import Progress
+from assay.experiments.job import Job, Rows, Work
+from assay.experiments.references import AnyModel
+from assay.experiments.store import Record, Store
+from assay.models.model import Model
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended."""
+
+    state: Literal["done", "failed"]
+    seconds: float = 0.0
+    error: str = ""
+
+
+@dataclass
+class Bench:
+    """A worker's place. It holds the model of its last job: jobs come sorted by model."""
+
+    store: Store
+    held: AnyModel | None = None
+    _model: Model | None = field(default=None, repr=False)
+
+    def model(self, wanted: AnyModel) -> Model:
+        if self._model is None or wanted != self.held:
+            self.held, self._model = None, None  # let go of the old one first: two may not fit
+            self._model = wanted.open(self.store.artifacts)
+            self.held = wanted
+        return self._model
+
+    def compute(self, job: Job, bar: Progress | None = None) -> Record:
+        """Run a job; its artefact is complete before its record is."""
+        began = time.perf_counter()
+        place: Any = self.store.artifacts.making(job.key) if job.artifact else nullcontext()
+        with place as folder:
+            found = job.kind.run(Work(job, self, bar or Progress("", None, show=False), folder))
+        made = found if isinstance(found, Rows) else Rows(found)
+        took = {"took": time.perf_counter() - began, "created": time.time()}
+        return Record(job.key, job.spec, made.rows, {**versions(), **took, **made.provenance})
+
+    def execute(self, job: Job) -> Outcome:
+        """Run a job and store its record; an error becomes a note with its traceback. Only the store may raise."""
+        began = time.perf_counter()
+        try:
+            record = self.compute(job)
+        except StoreError:
+            raise
+        except Exception as error:
+            return self._failed(job, error, time.perf_counter() - began)
+        self.store.put(record)
+        self.store.drop_note("failed", job.key)
+        return Outcome("done", time.perf_counter() - began)
+
+    def _failed(self, job: Job, error: Exception, seconds: float) -> Outcome:
+        words = sentence(error)
+        trace = "".join(traceback.format_exception(error))
+        fail(self.store, job, words, trace)
+        self.held, self._model = None, None  # a model that was being changed when the error came is not trusted
+        return Outcome("failed", seconds, words)
+
+
+def fail(store: Store, job: Job, words: str, trace: str = "") -> None:
+    """Write down why there is no record."""
+    store.put_note("failed", job.key, {"key": job.key, "at": dict(job.at), "error": words, "traceback": trace})
+
+
+def sentence(error: Exception) -> str:
+    """An error of ours as it is; of others with its type, in one line."""
+    first = (str(error).strip() or "no message").splitlines()[0]
+    return first if isinstance(error, AssayError) else f"{type(error).__name__}: {first}"
+
+
+def versions() -> dict[str, str]:
+    from assay import __version__
+
+    return {
+        "assay": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "numpy": np.__version__,
+    }
+
+
+@contextmanager
+def threads(count: int | None) -> Iterator[None]:
+    """So many threads for torch, and what it was afterwards; None changes nothing."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,37 @@
+"""Engines: who runs the jobs of an agenda. One file each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from assay.core.catalog import Catalog
+from assay.experiments.agenda import Agenda
+from assay.experiments.bench import Outcome
+from assay.experiments.job import Job
+
+ENGINES = Catalog("assay.experiments.engines", "engine")
+Ended = Callable[[Job, Outcome], None]
+
+
+class Engine(Protocol):
+    """Takes jobs from the agenda until there are none, and says how each ended."""
+
+    def run(self, agenda: Agenda, ended: Ended) -> None: ...
+
+
+def engine_of(name: str, *, workers: int | None, address: str | None, threads: int | None) -> Engine:
+    made: Engine = ENGINES.get(name)(workers=workers, address=address, threads=threads)
+    return made
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def unwanted(name: str, given: dict[str, Any], why: str) -> str:
+    """The sentence for an option that an engine has no use for."""
+    options = ", ".join(f"--{key} {value}" for key, value in given.items())
+    return f"{options}: the {name} engine {why}"

@@ -1,0 +1,31 @@
+"""The local engine: one job after the other in this process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.core.errors import SpecError
+from assay.experiments.agenda import Agenda
+from assay.experiments.bench import Bench, threads
+from assay.experiments.engines import Ended, unwanted
+
+
+@dataclass(frozen=True)
+class Local:
+    """A loop. Threads: as torch has them, unless it is told."""
+
+    workers: int | None = None
+    address: str | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        given = {k: v for k, v in (("workers", self.workers), ("address", self.address)) if v not in (None, 1)}
+        if given:
+            raise SpecError(unwanted("local", given, "is one worker on this machine; use --engine ray"))
+
+    def run(self, agenda: Agenda, ended: Ended) -> None:
+        bench, held = Bench(agenda.store), None
+        with threads(self.threads):
+            while (job := agenda.take(held)) is not None:
+                held = job.group
+                ended(job, bench.execute(job))

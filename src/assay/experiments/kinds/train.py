@@ -1,0 +1,156 @@
+"""Train a classifier or scorer: one job, whose artefact is a folder that load_model reads."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+from assay.core.errors import SpecError, nearest
+from assay.datasets.dataset import Dataset
+from assay.evaluation import GOLD
+from assay.experiments.job import Job, Place, Row, Rows, Work
+from assay.experiments.references import Data, base_identity
+from assay.training.classifier import TASKS, train_classifier
+from assay.training.output import CARD
+from assay.training.recipe import LOSS, Recipe
+from assay.training.splits import training_data
+
+SELECTIONS = {"classification": "accuracy", "regression": "pearson"}  # what chooses the checkpoint, if nothing is said
+REMAINS = ("*.json", "*.txt", "*.model", "head.safetensors")  # all but the weights: enough to write a report
+
+
+@dataclass(frozen=True)
+class Train:
+    """A model trained on a data set; see `assay train` for what the fields mean.
+
+    data_seed draws the limits and what is held out; it is not the training's seed, so that runs differ in one thing.
+    """
+
+    train: str  # where it starts: a folder, a hub id, or a size such as "bert(layers=2, width=128)"
+    on: Data
+    recipe: str = "recipe"
+    seed: int = 0
+    split: str | None = None
+    validation: str | None = None
+    limit: int | None = None
+    validation_limit: int | None = None
+    max_length: int | None = None
+    task: str | None = None
+    device: str | None = None
+    data_seed: int = 0
+
+    revision: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        Recipe.from_spec(self.recipe)
+        if self.task is not None and self.task not in TASKS:
+            raise SpecError(f"there is no task {self.task!r} to train for; {nearest(self.task, TASKS)}")
+
+    def parts(self) -> tuple[Dataset, Dataset]:
+        """What it is trained on and what chooses the checkpoint."""
+        return _parts(self.on, self.split, self.validation, self.limit, self.validation_limit, self.data_seed)
+
+    def made_recipe(self, task: str) -> Recipe:
+        recipe = replace(Recipe.from_spec(self.recipe), seed=self.seed)
+        if recipe.selection != LOSS:
+            return recipe
+        return replace(recipe, selection=SELECTIONS[task])
+
+    def job(self, at: dict[str, Any], *, keep: bool = False) -> Job:
+        """The only job of a training; it stands for a model and needs none."""
+        train, validation = self.parts()
+        task = self.task or train.task
+        spec = {
+            "kind": "train",
+            "revision": self.revision,
+            "base": base_identity(self.train),
+            "train": train.fingerprint,
+            "validation": validation.fingerprint,
+            "recipe": self.made_recipe(task).to_json(),
+            "max_length": self.max_length,
+            "task": task,
+        }
+        return Job(self, spec, at, artifact=True, remains=REMAINS, keep=keep)
+
+    def jobs(self, place: Place) -> list[Job]:
+        raise SpecError("a training belongs under `models`: write train: and on: there")
+
+    def run(self, work: Work) -> Rows:
+        train, validation = self.parts()
+        task = self.task or train.task
+        folder = work.folder
+        if folder is None:
+            raise RuntimeError("a training needs a folder")
+        if not (folder / CARD).exists():  # killed after its end and before its folder was renamed
+            train_classifier(
+                self.train,
+                train,
+                validation,
+                self.made_recipe(task),
+                output=folder,
+                metrics=performance_metrics(task),
+                max_length=self.max_length,
+                task=self.task,
+                device=self.device,
+                progress=False,
+            )
+        return _rows(folder, train, validation)
+
+    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
+        for name, value in rows["validation"].items():
+            yield {"metric": name, "value": value}
+
+
+def performance_metrics(task: str) -> dict[str, Any]:
+    """Every score of a model of this task."""
+    found = {name: GOLD.make(name) for name in GOLD.names if GOLD.group(name) == "performance"}
+    return {name: made for name, made in found.items() if made.task == task}
+
+
+def _rows(folder: Path, train: Dataset, validation: Dataset) -> Rows:
+    """What the training's card says, without what differs from run to run."""
+    card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+    history = card["history"]
+    checks = [{k: v for k, v in check.items() if k != "seconds"} for check in history["checks"]]
+    kept = {} if history["best"] is None else checks[history["best"]]["scores"]
+    counts = Counter(example.label for example in validation)
+    rows = {
+        "validation": kept,
+        "examples": {"train": len(train), "validation": len(validation)},
+        "chance": 1 / len(card["labels"]),
+        "majority": max(counts.values()) / len(validation),
+        "steps": history["steps"],
+        "stopped": history["stopped"],
+        "best": history["best"],
+        "checks": checks,
+        "model": {name: card[name] for name in ("base", "task", "labels", "max_length", "fingerprint")},
+    }
+    return Rows(rows, {"seconds": history["seconds"], "threads": card["threads"], "device": card["device"]})
+
+
+@lru_cache(maxsize=4)
+def _parts(
+    data: Data,
+    split: str | None,
+    validation: str | None,
+    limit: int | None,
+    validation_limit: int | None,
+    seed: int,
+) -> tuple[Dataset, Dataset]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*held out for validation")  # docs/runs.md says so
+        return training_data(
+            data.source,
+            split,
+            validation,
+            columns=data.given,
+            limit=limit,
+            validation_limit=validation_limit,
+            seed=seed,
+        )

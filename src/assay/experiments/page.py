@@ -1,0 +1,149 @@
+"""A plan's YAML with names: every error says where in the file it is and what would be allowed there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from assay.core.errors import AssayError, SpecError, nearest
+
+T = TypeVar("T")
+
+
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+    """Safe, and strict: a key that is given twice would silently win over the first."""
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
+    seen: dict[Any, int] = {}
+    for key_node, _ in node.value:
+        key = loader.construct_object(key_node)
+        line = key_node.start_mark.line + 1
+        if key in seen:
+            raise SpecError(f"line {line}: {key!r} is given twice, first in line {seen[key]}; remove one")
+        seen[key] = line
+    loader.flatten_mapping(node)
+    return {loader.construct_object(k, deep=True): loader.construct_object(v, deep=True) for k, v in node.value}
+
+
+# Of YAML 1.1, in which `on`, `yes` and `no` (a training's key, labels) are truth values and 1e-3 is a word, take the
+# truth values of YAML 1.2 and numbers as Python writes them.
+BOOL, FLOAT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:float"
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, form) for tag, form in known if tag not in (BOOL, FLOAT)]
+    for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(BOOL, re.compile(r"true|True|false|False"), list("tTfF"))
+_Loader.add_implicit_resolver(
+    FLOAT, re.compile(r"[-+]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?$"), list("-+.0123456789")
+)
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A part of the file: its name, the way to it, and what it holds."""
+
+    name: str
+    where: str
+    content: Any
+
+    @staticmethod
+    def read(path: Path) -> Page:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise AssayError(f"cannot read the plan {path}: {error.strerror}") from error
+        return Page.parse(text, str(path))
+
+    @staticmethod
+    def parse(text: str, name: str = "plan") -> Page:
+        try:
+            content = yaml.load(text, _Loader)
+        except SpecError as error:
+            raise SpecError(f"{name}, {error}") from error
+        except yaml.YAMLError as error:
+            raise SpecError(f"{name} is no YAML: {' '.join(str(error).split())}") from error
+        page = Page(Path(name).stem, name, content)
+        _ = page.mapping
+        return page
+
+    # --- looking ---------------------------------------------------------------------------------------------------
+
+    @property
+    def mapping(self) -> dict[str, Any]:
+        """What it holds by name, lists as tuples."""
+        if not isinstance(self.content, dict) or not all(isinstance(key, str) for key in self.content):
+            raise SpecError(f"{self.where} must hold `name: value` lines, but it is {_words(self.content)}")
+        return {key: _tuples(value) for key, value in self.content.items()}
+
+    @property
+    def is_text(self) -> bool:
+        return isinstance(self.content, str)
+
+    @property
+    def text(self) -> str:
+        if not isinstance(self.content, str):
+            raise SpecError(f"{self.where} must be a text, but it is {_words(self.content)}")
+        return self.content
+
+    def value(self, key: str) -> Any:
+        return self.mapping.get(key)
+
+    def at(self, key: str) -> Page:
+        if key not in self.mapping:
+            raise SpecError(f"{self.where} has no {key!r}; {nearest(key, self.mapping)}")
+        start = self.where if ", " in self.where else f"{self.where}, "
+        dot = "" if start.endswith(", ") else "."
+        return Page(key, f"{start}{dot}{key}", self.content[key])
+
+    def items(self) -> Iterator[tuple[str, Page]]:
+        """Its parts by name; a list of words names each by itself."""
+        if isinstance(self.content, list) and all(isinstance(item, str) for item in self.content):
+            yield from ((item, Page(item, f"{self.where}.{item}", item)) for item in self.content)
+        else:
+            yield from ((key, self.at(key)) for key in self.mapping)
+
+    def names(self, key: str, allowed: Iterable[str], default: list[str]) -> list[str]:
+        """One name or a list of names that must exist elsewhere in the plan."""
+        found = self.mapping.get(key) if isinstance(self.content, dict) else None
+        if found is None:
+            return default
+        asked = [found] if isinstance(found, str) else list(found) if isinstance(found, tuple) else [found]
+        known = list(dict.fromkeys(allowed))
+        for name in asked:
+            if name not in known:
+                raise SpecError(f"{self.where}.{key}: the plan has no {name!r}; {nearest(str(name), known)}")
+        return asked
+
+    # --- checking --------------------------------------------------------------------------------------------------
+
+    def allow(self, keys: Iterable[str]) -> None:
+        known = list(dict.fromkeys(keys))
+        for key in self.mapping:
+            if key not in known:
+                raise SpecError(f"{self.where}: there is no {key!r} here; {nearest(key, known)}")
+
+    def reading(self, read: Callable[..., T], *args: Any) -> T:
+        """`read` with its error placed."""
+        try:
+            return read(*args)
+        except AssayError as error:
+            raise type(error)(f"{self.where}: {error}") from error
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
+
+
+def _words(value: Any) -> str:
+    kinds = {type(None): "empty", list: "a list", str: "a text"}
+    if isinstance(value, dict):
+        wrong = next((key for key in value if not isinstance(key, str)), None)
+        return f"a mapping with the key {wrong!r}, which is no text; put it in quotes"
+    return kinds.get(type(value), f"{value!r}")

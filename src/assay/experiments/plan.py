@@ -1,0 +1,119 @@
+"""Plans: a small YAML of models, data and studies becomes jobs, each with the keys of the jobs it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay.core.errors import AssayError, SpecError
+from assay.core.spec import Spec, build, parse
+from assay.experiments.bench import Bench
+from assay.experiments.job import Job, Kind, Place
+from assay.experiments.kinds import KINDS
+from assay.experiments.named import data_named, models_named
+from assay.experiments.page import Page
+from assay.experiments.references import Data, Outside, Trained
+from assay.experiments.store import Store
+
+TOP = ("name", "seed", "data", "models", "studies")
+TRAINED_ON = "trained_on"  # instead of a data set's name: whatever the model was trained on
+COMMON = ("kind", "models", "data")  # of every study
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model and one data set of one study: what one table or page is about."""
+
+    study: str
+    kind: Kind
+    model: Outside | Trained
+    data: Data
+    jobs: tuple[Job, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.study}: {self.model.name} on {self.data.name}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What there is to do. `jobs` come in an order in which each follows those that it needs."""
+
+    name: str
+    trainings: tuple[Job, ...]
+    cells: tuple[Cell, ...]
+    jobs: Mapping[str, Job] = field(default_factory=dict)  # by key; a job that two studies share is one
+
+
+def read_plan(path: str | Path, store: Store) -> Plan:
+    """The plan in a YAML file. Paths in it are relative to the current folder."""
+    page = Page.read(Path(path))
+    return make_plan(page, store)
+
+
+def make_plan(page: Page, store: Store) -> Plan:
+    """Models, data sets and studies, in this order; the store is where models that are trained already lie."""
+    page.allow(TOP)
+    data = data_named(page.at("data"))
+    models, trainings = models_named(page.at("models"), data)
+    cells = tuple(_cells(page, models, data, Bench(store)))
+    found = [*trainings, *(job for cell in cells for job in cell.jobs)]
+    return Plan(str(page.value("name") or page.name), trainings, cells, {job.key: job for job in found})
+
+
+def _cells(
+    page: Page, models: Mapping[str, Outside | Trained], data: Mapping[str, Data], bench: Bench
+) -> Iterator[Cell]:
+    """Model by model, so that each from outside is read once to know its fingerprint."""
+    studies = {name: _study(part, page.value("seed")) for name, part in page.at("studies").items()}
+    wanted = {name: _models(page.at("studies").at(name), models) for name in studies}
+    for model in models.values():
+        for study, kind in studies.items():
+            if model.name not in wanted[study]:
+                continue
+            where = page.at("studies").at(study)
+            for chosen in _data(where, data, model):
+                at = {"study": study, "model": model.name, **dict(model.about), "data": chosen.name}
+                yield Cell(study, kind, model, chosen, tuple(_jobs(kind, Place(model, chosen, at, bench), where)))
+
+
+def _jobs(kind: Kind, place: Place, where: Page) -> list[Job]:
+    try:
+        return kind.jobs(place)
+    except AssayError as error:
+        raise type(error)(f"{where.where} with {place.at['model']} on {place.at['data']}: {error}") from error
+
+
+def _study(page: Page, seed: Any) -> Kind:
+    """The kind of a study with its settings; a study that names no kind is named like one."""
+    if page.is_text:
+        spec = page.reading(parse, page.text)
+        return page.reading(lambda: build(spec, KINDS.get(spec.name)))  # type: ignore[no-any-return]
+    name = str(page.value("kind") or page.name)
+    cls = page.reading(KINDS.get, name)
+    given = {key: value for key, value in page.mapping.items() if key not in COMMON}
+    if seed is not None and "seed" in cls.__dataclass_fields__:
+        given = {"seed": seed, **given}
+    allowed = [*COMMON, *cls.__dataclass_fields__]
+    page.allow(allowed)
+    return page.reading(build, Spec(name, tuple(given.items())), cls)  # type: ignore[no-any-return]
+
+
+def _models(page: Page, models: Mapping[str, Outside | Trained]) -> set[str]:
+    """The names of a study's models; the name of a grid means all of it."""
+    grids = [model.grid for model in models.values()]
+    asked = page.names("models", [*grids, *models], default=grids)
+    return {name for name, model in models.items() if name in asked or model.grid in asked}
+
+
+def _data(page: Page, data: Mapping[str, Data], model: Outside | Trained) -> list[Data]:
+    asked = page.names("data", [*data, TRAINED_ON], default=list(data))
+    if TRAINED_ON in asked and not isinstance(model, Trained):
+        raise SpecError(
+            f"{page.where}: data: {TRAINED_ON} means what a model of this plan was trained on, but {model.name} comes "
+            "from outside; name its data sets"
+        )
+    own = [model.trained_on] if isinstance(model, Trained) and TRAINED_ON in asked else []
+    return list(dict.fromkeys([*own, *(data[name] for name in asked if name != TRAINED_ON)]))

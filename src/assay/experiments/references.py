@@ -1,0 +1,174 @@
+"""What a plan names: data sets and models, as small values that a worker can open."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from assay.core.types import Example
+from assay.datasets.dataset import Dataset
+from assay.datasets.load import load_dataset
+from assay.experiments.artifacts import Artifacts
+from assay.experiments.rule import Rule
+from assay.models.encode import TextEncoder
+from assay.models.load import BUILTIN, load_model
+from assay.models.model import Model
+from assay.training.scratch import is_scratch
+
+Pairs = tuple[tuple[str, str | None], ...]
+WEIGHTS = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a pretrained folder: what training starts from
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set by name; split and limit say which examples are explained, training takes its own."""
+
+    name: str
+    source: str
+    split: str | None = None
+    columns: Pairs | None = None
+    limit: int | None = None
+    seed: int = 0
+
+    def load(self) -> Dataset:
+        return _loaded(self)
+
+    @property
+    def given(self) -> dict[str, str | None] | None:
+        return None if self.columns is None else dict(self.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenData:
+    """A data set in memory."""
+
+    dataset: Dataset
+
+    @property
+    def name(self) -> str:
+        return self.dataset.name
+
+    def load(self) -> Dataset:
+        return self.dataset
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A model from outside the plan; its records know it by the fingerprint of its weights."""
+
+    name: str
+    source: str
+    prompt: str | None = None
+    labels: tuple[tuple[str, str], ...] | None = None
+    device: str | None = None
+    dtype: str | None = None
+    needs: tuple[str, ...] = ()
+    about: tuple[tuple[str, Any], ...] = ()
+    requires: Rule | None = None
+
+    @property
+    def grid(self) -> str:
+        return self.name
+
+    @property
+    def group(self) -> str:
+        return f"{self.source} {self.prompt} {self.dtype}"
+
+    def open(self, artifacts: Artifacts) -> Model:
+        words = None if self.labels is None else dict(self.labels)
+        return load_model(self.source, prompt=self.prompt, labels=words, device=self.device, dtype=self.dtype)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model that the plan trains; its records know it by the key of its training."""
+
+    name: str
+    key: str
+    trained_on: Data
+    about: tuple[tuple[str, Any], ...] = ()  # its place in the plan: grid, base, trained_on, seed
+    requires: Rule | None = None
+
+    @property
+    def grid(self) -> str:
+        """The name under which the plan has it, perhaps with others."""
+        return str(dict(self.about).get("grid", self.name))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return (self.key,)
+
+    @property
+    def group(self) -> str:
+        return self.key
+
+    def open(self, artifacts: Artifacts) -> Model:
+        model = load_model(artifacts.path(self.key))
+        model.name = self.name
+        return model
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A model in memory, of a caller of evaluate."""
+
+    model: Model
+    needs: tuple[str, ...] = ()
+    requires: Rule | None = None
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def group(self) -> str:
+        return str(id(self.model))
+
+    def open(self, artifacts: Artifacts) -> Model:
+        return self.model
+
+
+AnyData = Data | GivenData
+AnyModel = Outside | Trained | Given
+
+
+def identity(model: Model) -> dict[str, Any]:
+    """All of a model that changes a number."""
+    prompt = model.encoder.prompt if isinstance(model.encoder, TextEncoder) else None
+    return {
+        "model": model.fingerprint,
+        "labels": list(model.labels),
+        "task": model.task,
+        "prompt": None if prompt is None else repr(prompt),
+    }
+
+
+def base_identity(base: str) -> str:
+    """Where a training starts: a size as it is written, a folder by the hash of its files, else a hub id."""
+    folder = BUILTIN if base == "builtin" else Path(base).expanduser()
+    return _hash(str(folder.absolute())) if folder.is_dir() and not is_scratch(base) else base
+
+
+def numbered(data: Dataset, part: tuple[int, int] | None) -> list[tuple[int, Example]]:
+    """Examples of a slice with their places in the whole, which error messages name."""
+    start, stop = part or (0, len(data))
+    return list(enumerate(data[start:stop], start=start))
+
+
+@lru_cache(maxsize=8)
+def _loaded(data: Data) -> Dataset:
+    columns: Mapping[str, str | None] | None = data.given
+    return load_dataset(data.source, split=data.split, columns=columns, limit=data.limit, seed=data.seed)
+
+
+@lru_cache(maxsize=64)
+def _hash(folder: str) -> str:
+    digest = hashlib.sha256()
+    for path in sorted({path for pattern in WEIGHTS for path in Path(folder).glob(pattern)}):
+        with path.open("rb") as file:
+            digest.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
