@@ -189,7 +189,6 @@ class Model:
             raise RuntimeError("settle() must set the logits")
         return targets.full
 
-
     # --- other weights ---------------------------------------------------------------------------------------------
 
     @property

@@ -152,11 +152,14 @@ def redrawn(hf: PreTrainedModel, layer: int, seed: int) -> dict[str, Tensor]:
     """
     block = blocks(hf)[layer]
     if not all(p.is_floating_point() for p in block.parameters()):
-        raise UnsupportedError(f"{type(hf).__name__} holds quantised weights, which no initialisation makes; load it whole")
+        raise UnsupportedError(
+            f"{type(hf).__name__} holds quantised weights, which no initialisation makes; load it whole"
+        )
     fresh = copy.deepcopy(block).to("cpu", torch.float32)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        fresh.apply(hf.base_model._init_weights)  # children first, as transformers does
+        base: Any = hf.base_model
+        fresh.apply(base._init_weights)  # children first, as transformers does
     drawn = dict(fresh.named_parameters())
     return {name: drawn[name].detach().to(p.device, p.dtype) for name, p in block.named_parameters()}
 

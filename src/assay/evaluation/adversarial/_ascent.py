@@ -1,4 +1,4 @@
-"""Gradient ascent on a perturbation of word embeddings, for many inputs at once; each goes its own way and stops alone."""
+"""Gradient ascent on a perturbation of word embeddings, many inputs at once, each on its own way."""
 
 from __future__ import annotations
 
@@ -186,9 +186,7 @@ def ascend(problem: Problem, rule: Rule, epsilon: Tensor, k: Sequence[int]) -> S
     return state
 
 
-def _move(
-    state: State, rows: Tensor, delta: Tensor, move: Tensor, epsilon: Tensor, rule: Rule
-) -> tuple[Tensor, bool]:
+def _move(state: State, rows: Tensor, delta: Tensor, move: Tensor, epsilon: Tensor, rule: Rule) -> tuple[Tensor, bool]:
     """One step; the inputs that go on, and whether these are all."""
     bound = epsilon[rows].view(-1, 1, 1)
     new = torch.maximum(torch.minimum(delta + move, bound), -bound)

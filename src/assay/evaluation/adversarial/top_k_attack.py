@@ -37,7 +37,7 @@ class TopKAttack:
     delta is added to the word embeddings of units (never of special tokens) and climbs by the gradient of D, which is
     a second derivative of the model; k = max(1, floor(share x units)). Objectives:
     prediction_kept (Ghorbani et al.; "unconstrained" in the thesis): D, the best delta that leaves the class as it was;
-    probability_matched (the thesis; "constrained"): alpha D - beta (m(x) - m(x + delta))^2, m = the class's probability.
+    probability_matched (the thesis; "constrained"): alpha D - beta (m(x) - m(x + delta))^2, m = its probability.
     With `relative`, epsilon counts root mean squares of the input's own embeddings: those of BERT have entries of about
     0.05, those of T5 of 1 to 10, so one absolute epsilon means different things.
     Weakness: the attacked embeddings are those of no text; a failed attack proves no robustness.
@@ -93,9 +93,7 @@ class TopKAttack:
         numbered = list(enumerate(examples))
         with Progress("attacking", len(numbered) * len(job.methods) * len(self.objectives), progress) as bar:
             return [
-                row
-                for i in range(0, len(numbered), CHUNK)
-                for row in self._chunk(job, numbered[i : i + CHUNK], bar)
+                row for i in range(0, len(numbered), CHUNK) for row in self._chunk(job, numbered[i : i + CHUNK], bar)
             ]
 
     def _chunk(self, job: Job, chunk: Sequence[tuple[int, Example]], bar: Progress) -> Iterator[Row]:
@@ -125,9 +123,7 @@ class TopKAttack:
         problem = Problem.of(job.model, method, batch, [on.asked[i] for i in index], [e.players for e in encodings])
         scale = problem.scale
         epsilon = self.epsilon * scale if self.relative else torch.full_like(scale, self.epsilon)
-        rule = Rule(
-            objective, self.alpha, self.beta, self.steps, self.rate, self.halve, self.tolerance, self.patience
-        )
+        rule = Rule(objective, self.alpha, self.beta, self.steps, self.rate, self.halve, self.tolerance, self.patience)
         k = [top_k(e.players, self.share) for e in encodings]
         state = ascend(problem, rule, epsilon, k)
         pairs = [_pair(job, method, on, i, state, b) for b, i in enumerate(index)]
@@ -139,7 +135,13 @@ class TopKAttack:
         ]
 
     def _row(
-        self, state: State, b: int, pair: tuple[Attribution, Attribution], k: int, objective: str, reach: dict[str, float]
+        self,
+        state: State,
+        b: int,
+        pair: tuple[Attribution, Attribution],
+        k: int,
+        objective: str,
+        reach: dict[str, float],
     ) -> Row:
         moved = RankChange(self.share).compare(*pair)
         drift = ProbabilityChange().compare(*pair)
@@ -201,7 +203,7 @@ def _pair(job: Job, method: Any, on: Round, i: int, state: State, b: int) -> tup
 
 
 def summary(rows: Sequence[Row]) -> list[Row]:
-    """Per method and objective the mean of every measure over examples, as [value, low, high] with its 95 % interval."""
+    """Per method and objective each measure as [mean, low, high]: a 95 % interval over examples."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["method"], row["objective"]), []).append(row)

@@ -114,7 +114,9 @@ def _drawn(model: Model, blocks: set[int], seed: int, *, lent: bool) -> seams.We
     old = seams.blocks(model.hf)
     for block, mine in drawn.items():
         if all(torch.equal(mine[name], p) for name, p in old[block].named_parameters() if name in mine):
-            raise ModelError(f"block {block} of {model.name} is the same after it was drawn anew; nothing can be tested")
+            raise ModelError(
+                f"block {block} of {model.name} is the same after it was drawn anew; nothing can be tested"
+            )
     return drawn
 
 
@@ -129,7 +131,7 @@ def _rows(
 
 
 def correlation(old: Attribution, new: Attribution) -> float | None:
-    """Spearman's over the units that the model reads; None where the old scores rank nothing, 0 where the new do not."""
+    """Spearman's over the units that the model reads; None where the old scores rank nothing, 0 where the new."""
     seen = [unit.seen for unit in old.units]
     a, b = old.scores[seen], new.scores[seen]
     if np.ptp(a) == 0:
