@@ -40,7 +40,7 @@ def run(
     tolerance: Annotated[float, typer.Option(help="a move below this is small")] = 1e-5,
     patience: Annotated[int, typer.Option(help="so many small moves in a row end an attack")] = 20,
     matched: Annotated[float, typer.Option(help="probabilities this close count as the same")] = 0.05,
-    scale: Annotated[str | None, typer.Option(help="logit, probability, ...; default: the method's own")] = None,
+    scale: Annotated[str, typer.Option(help="what the methods explain: probability, logit, ...")] = "probability",
     units: Annotated[str, typer.Option(help="token, word, sentence or patch")] = "token",
     removal: Annotated[str | None, typer.Option(help="of the methods; default: the model's own")] = None,
     shown: Annotated[int, typer.Option(help="examples whose heat maps are shown")] = 8,

@@ -17,7 +17,7 @@ from assay.models.load import load_model
 from assay.models.model import Model
 from assay.reports import study as parts
 from assay.reports.examples import KEY, heat_map, pictures, shown_units
-from assay.reports.faces import Face, faces
+from assay.reports.faces import Face, faces, short_names
 from assay.reports.marks import figures
 
 HEADS = {
@@ -79,7 +79,7 @@ class Attacked:
     def _table(self, who: dict[str, Face]) -> str:
         head = "".join(f'<th scope="col" class="n">{HEADS[name]}</th>' for name in MEASURES)
         body = "".join(
-            f'<tr><th scope="row">{who[row["method"]].html}<small>{row["objective"]}</small></th>'
+            f'<tr><th scope="row">{who[row["method"]].html}<br><small>{row["objective"]}</small></th>'
             f"{''.join(_cell(row[name]) for name in MEASURES)}</tr>"
             for row in self.summary
         )
@@ -160,5 +160,6 @@ def _caption(row: dict[str, Any]) -> str:
 def _sentence(objective: str, rows: Sequence[dict[str, Any]]) -> str:
     """On which share of the inputs each method's top was changed within the constraint."""
     kept = "the class kept" if objective == "prediction_kept" else "the probability matched"
-    shares = ", ".join(f"{row['method']} {row['succeeded'][0]:.0%}" for row in rows)
+    names = short_names([row["method"] for row in rows])
+    shares = ", ".join(f"{names[row['method']]} {row['succeeded'][0]:.0%}" for row in rows)
     return f"With {kept}, the attack changes the top of the explanation on this share of inputs: {shares}."

@@ -17,7 +17,7 @@ from assay.evaluation.sanity.layer_randomisation import LayerRandomisation, summ
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.reports import study as parts
-from assay.reports.faces import Face, faces
+from assay.reports.faces import Face, faces, short_names
 from assay.reports.marks import figures
 from assay.reports.plots import along
 from assay.statistics.sentences import listed
@@ -139,6 +139,8 @@ def _cell(row: dict[str, Any] | None) -> str:
 
 def _sentence(mode: str, deepest: dict[str, dict[str, Any]]) -> str:
     """Who loses its correlation, who keeps it, and who can be told neither."""
+    names = short_names(list(deepest))
+    deepest = {names[m]: row for m, row in deepest.items()}
     lost = [m for m, r in deepest.items() if r["high"] < HALF]
     kept = [m for m, r in deepest.items() if r["low"] > HALF]
     open_ = [m for m in deepest if m not in lost + kept]

@@ -60,7 +60,7 @@ class TopKAttack:
     tolerance: float = 1e-5  # a move below this (largest entry) is small
     patience: int = 20  # so many small moves in a row end an attack
     matched: float = 0.05  # probabilities this close are the same
-    scale: Scale | None = None
+    scale: Scale | None = "probability"  # as in the thesis: alpha = beta = 1 then weigh like with like
     units: str = "token"
     removal: str | None = None
     shown: int = 8  # examples whose heat maps and curves are kept
@@ -97,7 +97,8 @@ class TopKAttack:
             ]
 
     def _chunk(self, job: Job, chunk: Sequence[tuple[int, Example]], bar: Progress) -> Iterator[Row]:
-        on = job.open(chunk, [Target(scale=self.scale)] * len(chunk))
+        scale = None if job.model.task == "regression" else self.scale  # it has one scale
+        on = job.open(chunk, [Target(scale=scale)] * len(chunk))
         for name, method in job.methods.items():
             for objective in self.objectives:
                 rows: dict[int, Row] = {}
