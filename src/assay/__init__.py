@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from assay.explainers.explain import explain
     from assay.models.load import load_model, save_model
     from assay.models.prompt import Prompt
+    from assay.reports.attack import attack
+    from assay.reports.randomise import randomise
     from assay.reports.result import evaluate
 
 __version__ = "0.1.0"
@@ -23,10 +25,12 @@ __version__ = "0.1.0"
 _LAZY = {
     "Attributions": "assay.core.attributions",
     "Prompt": "assay.models.prompt",
+    "attack": "assay.reports.attack",
     "evaluate": "assay.reports.result",
     "explain": "assay.explainers.explain",
     "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
+    "randomise": "assay.reports.randomise",
     "run": "assay.experiments.runner",
     "save_model": "assay.models.load",
 }
@@ -46,10 +50,12 @@ __all__ = [
     "TargetError",
     "Unit",
     "UnsupportedError",
+    "attack",
     "evaluate",
     "explain",
     "load_dataset",
     "load_model",
+    "randomise",
     "run",
     "save_model",
 ]

@@ -17,6 +17,7 @@ from assay.models.families import FAMILIES as NAMES
 from assay.models.readout import LabelWords, OwnHead
 from families import CASES, FAMILIES, fresh, model_of, precise
 from runs import (
+    ENSEMBLES,
     SAMPLED,
     SPECS,
     UNSUPPORTED,
@@ -147,7 +148,7 @@ def test_seed(case, method):
         assert distance(first[0], other[0]) > 1e-3
 
 
-@pytest.mark.parametrize("method", sorted(SAMPLED - {"ensemble"}))
+@pytest.mark.parametrize("method", sorted(SAMPLED - ENSEMBLES))
 def test_a_methods_own_seed_counts_too(method):
     inputs = CASES["bert"].inputs[0]
     name, _, rest = spec(method).rstrip(")").partition("(")

@@ -64,13 +64,17 @@ def check_kind(kind: str, *, images: bool) -> None:
 
 def to_units(scores: Tensor, encodings: list[Encoding], unit_of: Tensor) -> list[np.ndarray[Any, Any]]:
     """(B,T) scores summed within units, or (B,T,D) vectors summed within units and then their L2 norm; unseen get 0."""
-    players = max(e.players for e in encodings)
+    out = unit_scores(scores, unit_of, max(e.players for e in encodings)).float().numpy(force=True)
+    return [pad_unseen(row[: e.players], e) for row, e in zip(out, encodings, strict=True)]
+
+
+def unit_scores(scores: Tensor, unit_of: Tensor, players: int) -> Tensor:
+    """(B,players) by the same rule, still a tensor and differentiable; 0 where an input has fewer units."""
     index = torch.where(unit_of < 0, players, unit_of)  # what belongs to no unit goes to a last bin, thrown away
     vectors = scores if scores.dim() == 3 else scores.unsqueeze(-1)
     sums = vectors.new_zeros(len(scores), players + 1, vectors.shape[-1])
     sums = sums.scatter_add(1, index.unsqueeze(-1).expand_as(vectors), vectors)
-    out = (sums.norm(dim=-1) if scores.dim() == 3 else sums.squeeze(-1)).float().numpy(force=True)
-    return [pad_unseen(row[: e.players], e) for row, e in zip(out, encodings, strict=True)]
+    return (sums.norm(dim=-1) if scores.dim() == 3 else sums.squeeze(-1))[:, :players]
 
 
 def pad_unseen(scores: np.ndarray[Any, Any], encoding: Encoding) -> np.ndarray[Any, Any]:

@@ -14,6 +14,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from assay.core.errors import ModelError
+from assay.core.rng import seed_of
 from assay.core.types import Example
 from assay.models import seams
 from assay.models.encode import ImageEncoder, TextEncoder
@@ -104,8 +105,8 @@ class Model:
                 yield
             finally:
                 self._frozen -= 1
-                if not self._frozen and isinstance(self.readout, LabelWords):
-                    self.readout.cache.clear()  # the user may change the weights before the next call
+                if not self._frozen:
+                    self._forget()  # the user may change the weights before the next call
 
     def embeddings(self, batch: Batch) -> Tensor:
         """(B,T,D) word embeddings, before positions; a class token that no look-up makes has zeros."""
@@ -159,9 +160,9 @@ class Model:
         `settle`: this batch is the whole inputs, so its logits may decide the predicted class. Second derivatives are
         kept when the batch's own embeddings require a gradient (attacks, scaffolding).
         """
-        with torch.enable_grad(), self.frozen():
-            embeddings = self.embeddings(batch)
-            second = embeddings.requires_grad
+        embeddings = self.embeddings(batch)
+        second = embeddings.requires_grad
+        with torch.enable_grad(), self.frozen(), seams.twice_differentiable() if second else nullcontext():
             embeddings = embeddings if second else embeddings.detach().requires_grad_()
             logits = self.logits(replace(batch, embeddings=embeddings))
             values = (targets.settle(logits) if settle else targets).values(logits)
@@ -182,11 +183,41 @@ class Model:
     def full_logits(self, batch: Batch, targets: Targets) -> Tensor:
         """The logits of the whole inputs, from memory if someone has them."""
         if targets.full is None:
-            with torch.no_grad():
+            with torch.set_grad_enabled(targets.with_graph):
                 targets.settle(self.logits(batch))
         if targets.full is None:
             raise RuntimeError("settle() must set the logits")
         return targets.full
+
+    # --- other weights ---------------------------------------------------------------------------------------------
+
+    @property
+    def n_blocks(self) -> int:
+        return len(seams.blocks(self.hf))
+
+    def redrawn(self, block: int, seed: int, *, lent: bool = True) -> dict[str, Tensor]:
+        """A block's parameters drawn anew by its architecture's own initialisation, from (model, block, seed).
+
+        `lent` False leaves out what the first block lends to all others (T5's position bias).
+        """
+        drawn = seams.redrawn(self.hf, block, seed_of(self.fingerprint, block, seed))
+        return {name: tensor for name, tensor in drawn.items() if lent or name not in self.family.lent}
+
+    @contextmanager
+    def with_blocks(self, weights: seams.Weights) -> Iterator[None]:
+        """The model with other weights in some blocks; embeddings and head stay, and afterwards all is as before."""
+        _ = self.fingerprint  # it names the model that comes back
+        with seams.block_weights(self.hf, weights):
+            self._forget()
+            try:
+                yield
+            finally:
+                self._forget()
+
+    def _forget(self) -> None:
+        """What was computed with weights that are no longer there."""
+        if isinstance(self.readout, LabelWords):
+            self.readout.cache.clear()
 
 
 def wide(tensor: Tensor) -> Tensor:

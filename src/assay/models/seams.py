@@ -7,8 +7,9 @@ through a forward hook on the look-up module; no class is patched and no modelli
 
 from __future__ import annotations
 
+import copy
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 from transformers.modeling_layers import GenericForSequenceClassification
@@ -123,10 +125,61 @@ def hooked(module: nn.Module, hook: Callable[..., Any]) -> Iterator[None]:
 
 
 @contextmanager
+def twice_differentiable() -> Iterator[None]:
+    """Attention whose gradient has a gradient: the fused kernels have none, the plain formula has."""
+    with sdpa_kernel(SDPBackend.MATH):
+        yield
+
+
+@contextmanager
 def word_embeddings(hf: PreTrainedModel, family: Family, embeddings: Tensor) -> Iterator[None]:
     """Make the look-up return `embeddings` (B,T,D); ids are passed as usual, so pooling and masks see real ids."""
     with hooked(word_module(hf, family), lambda module, args, output: embeddings[:, family.lead :].to(output.dtype)):
         yield
+
+
+# --- other weights -----------------------------------------------------------------------------------------------
+
+Weights = Mapping[int, Mapping[str, Tensor]]  # block -> name within the block -> tensor
+
+
+@torch.no_grad()
+def redrawn(hf: PreTrainedModel, layer: int, seed: int) -> dict[str, Tensor]:
+    """The parameters of one block as its architecture draws them before training, by its own `_init_weights`.
+
+    Drawn on the CPU in float32, so that a seed means the same weights on every device and in every precision. A copy
+    is drawn into: loaded parameters carry a flag that makes transformers skip them, and copies lose it.
+    """
+    block = blocks(hf)[layer]
+    if not all(p.is_floating_point() for p in block.parameters()):
+        raise UnsupportedError(
+            f"{type(hf).__name__} holds quantised weights, which no initialisation makes; load it whole"
+        )
+    fresh = copy.deepcopy(block).to("cpu", torch.float32)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        base: Any = hf.base_model
+        fresh.apply(base._init_weights)  # children first, as transformers does
+    drawn = dict(fresh.named_parameters())
+    return {name: drawn[name].detach().to(p.device, p.dtype) for name, p in block.named_parameters()}
+
+
+@contextmanager
+def block_weights(hf: PreTrainedModel, weights: Weights) -> Iterator[None]:
+    """Blocks with other weights; afterwards every parameter holds the very tensor it held before."""
+    found = blocks(hf)
+    parameters = {(layer, n): p for layer in weights for n, p in found[layer].named_parameters() if n in weights[layer]}
+    before = {key: p.data for key, p in parameters.items()}
+    try:
+        for (layer, name), parameter in parameters.items():
+            parameter.data = weights[layer][name]
+        yield
+    finally:
+        for key, parameter in parameters.items():
+            parameter.data = before[key]
+
+
+# --- attention ---------------------------------------------------------------------------------------------------
 
 
 class Tap(Protocol):

@@ -43,6 +43,7 @@ class Targets:
     scale: Scale  # for targets that name none
     independent: bool = False
     full: Tensor | None = field(default=None)  # (B,C) logits of the whole inputs, once known
+    with_graph: bool = False  # keep them differentiable (attacks)
 
     def __len__(self) -> int:
         return len(self.asked)
@@ -50,7 +51,7 @@ class Targets:
     def settle(self, logits: Tensor) -> Targets:
         """Take `logits` (B,C) of the whole inputs as known; the first call decides."""
         if self.full is None:
-            self.full = logits.detach()
+            self.full = logits if self.with_graph else logits.detach()
         return self
 
     @property

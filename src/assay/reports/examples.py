@@ -40,11 +40,12 @@ def examples(evaluation: Evaluation, faces: Mapping[str, Face]) -> str:
 def _example(evaluation: Evaluation, i: int, faces: Mapping[str, Face]) -> str:
     example = evaluation.dataset[i]
     found = {method: part[i] for method, part in evaluation.shown.items()}
-    below = _below(evaluation.model, example, i) if example.image is not None else ("", "")
+    below = pictures(evaluation.model, example, i) if example.image is not None else ("", "")
     first = next(iter(found.values()))
-    window = _window(list(found.values()))
+    window = shown_units(list(found.values()))
     maps = "".join(
-        f"<figure><figcaption>{faces[method].html}</figcaption>{_map(a, example, window, below[min(k, 1)])}</figure>"
+        f"<figure><figcaption>{faces[method].html}</figcaption>"
+        f"{heat_map(a, example, window, below[min(k, 1)])}</figure>"
         for k, (method, a) in enumerate(found.items())
     )
     left_out = len(first.units) - len(window)
@@ -86,7 +87,7 @@ def _context(evaluation: Evaluation, example: Example) -> str:
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
-def _window(found: Sequence[Attribution]) -> set[Unit]:
+def shown_units(found: Sequence[Attribution]) -> set[Unit]:
     """All units, or of a long text the stretch where the methods together see most: the same for every method."""
     units = [unit for _, unit, _ in pieces(found[0])]
     if len(units) <= WINDOW or units[0].box is not None:
@@ -98,7 +99,8 @@ def _window(found: Sequence[Attribution]) -> set[Unit]:
     return set(units[start : start + WINDOW])
 
 
-def _map(attribution: Attribution, example: Example, window: set[Unit], below: str) -> str:
+def heat_map(attribution: Attribution, example: Example, window: set[Unit], below: str) -> str:
+    """The text or picture of one attribution, coloured."""
     if any(unit.box is not None for unit in attribution.units):
         return patches(attribution, below)
     marked = dict(zip(attribution.units, true_units(attribution.units, example), strict=True))
@@ -133,7 +135,7 @@ def _span(unit: Unit, strength: float, score: float, top: bool) -> str:
 # --- images ----------------------------------------------------------------------------------------------------------
 
 
-def _below(model: Model, example: Example, i: int) -> tuple[str, str]:
+def pictures(model: Model, example: Example, i: int) -> tuple[str, str]:
     """The picture for the first map, and a reference to it for the others: it is in the page once."""
     address, name = _picture(model, example), f"picture-{i + 1}"
     if address is None:

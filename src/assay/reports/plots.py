@@ -111,6 +111,33 @@ def curves(
     return _svg(f'class="plot" viewBox="0 0 {WIDTH} {HEIGHT}"', label, "".join(parts))
 
 
+def along(
+    rows: Mapping[str, Values],  # method -> (N,K)
+    labels: Sequence[str],  # (K,) below the points
+    faces: Mapping[str, Face],
+    title: str,
+    words: str,
+) -> str:
+    """Mean at each of a few named places, from left to right, one line with a 95 % band per method."""
+    means, bands = {m: row.mean(0) for m, row in rows.items()}, {m: _band(r) for m, r in rows.items() if len(r) > 1}
+    everything = np.concatenate([*means.values(), *(edge for band in bands.values() for edge in band)])
+    ticks = nice_ticks(float(everything.min()), float(everything.max()))
+    plot = Plot(LEFT + 8 + (RIGHT - LEFT - 12) * np.linspace(0, 1, len(labels)), ticks[0], ticks[-1])
+    every = math.ceil(len(labels) / 13)  # as many labels as there is room for
+    marks = "".join(
+        f'<text x="{x:.1f}" y="{BOTTOM + 15}" text-anchor="middle">{escape(label)}</text>'
+        for i, (x, label) in enumerate(zip(plot.xs, labels, strict=True))
+        if i % every == 0
+    )
+    below = f'<text x="{(LEFT + RIGHT) / 2:.0f}" y="{BOTTOM + 32}" text-anchor="middle">{escape(words)}</text>'
+    parts = [_grid(plot, ticks), marks, below, *(_area(plot, *band, faces[m]) for m, band in bands.items())]
+    parts += [_line(plot, row, faces[m], len(labels) <= 16) for m, row in means.items()]
+    parts.append(_names(plot, {m: float(row[-1]) for m, row in means.items()}, faces))
+    ends = ", ".join(f"{faces[m].short} {row[-1]:.3g}" for m, row in means.items())
+    label = f"{title}: mean at {labels[0]} to {labels[-1]}; at the last {ends}"
+    return _svg(f'class="plot" viewBox="0 0 {WIDTH} {HEIGHT}"', label, "".join(parts))
+
+
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round numbers that enclose a range."""
     if not high > low:

@@ -1,8 +1,15 @@
 """T5 encoder (Raffel et al. 2020): relative positions inside attention; gets a masked-mean head of ours.
 
-`get_input_embeddings()` returns `shared`, which the encoder does not call: hook `encoder.embed_tokens`.
+The first block owns the position bias that all blocks add. `get_input_embeddings()` returns `shared`,
+which the encoder does not call: hook `encoder.embed_tokens`.
 """
 
 from assay.models.families import Family
 
-T5 = Family("t5", ("t5",), positions="none", word="encoder.embed_tokens")
+T5 = Family(
+    "t5",
+    ("t5",),
+    positions="none",
+    word="encoder.embed_tokens",
+    lent=("layer.0.SelfAttention.relative_attention_bias.weight",),
+)

@@ -1,0 +1,1 @@
+"""Attacks on explanations, and what they changed."""

@@ -1,0 +1,38 @@
+"""Rank change: how much of the order of the top k an attack has broken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from assay.core.types import Attribution
+from assay.evaluation.adversarial._top import SHARE, check_share, ranking, top_k
+
+
+@dataclass(frozen=True)
+class RankChange:
+    """share of the places 1 .. k that another unit holds, k = max(1, floor(share x units)).
+
+    Place by place, as in the thesis: [12, 3, 7] against [3, 15, 7] is 2/3. (Its formula prints = for ≠.)
+    Weakness: a swap of two neighbours counts as much as two strangers.
+    """
+
+    share: float = SHARE
+    better: ClassVar[Literal["higher", "lower"]] = "lower"
+    range: ClassVar[str] = "0 .. 1"
+    revision: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_share(self.share)
+
+    def compare(self, first: Attribution, second: Attribution) -> float:
+        """`first` is the original, `second` the attacked."""
+        old, new = ranking(first), ranking(second)
+        k = top_k(len(old), self.share)
+        return changed_places(old[:k], new[:k])
+
+
+def changed_places(old: Sequence[int], new: Sequence[int]) -> float:
+    """Share of the places that hold another unit."""
+    return sum(a != b for a, b in zip(old, new, strict=True)) / len(old)

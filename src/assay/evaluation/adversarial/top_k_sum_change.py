@@ -1,0 +1,31 @@
+"""Top-k sum change: how much attribution an attack has taken from the original top k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from assay.core.types import Attribution
+from assay.evaluation.adversarial._top import SHARE, check_share, ranking, top_k
+
+
+@dataclass(frozen=True)
+class TopKSumChange:
+    """sum over the original's top k units of (original score - attacked score), k = max(1, floor(share x units)).
+
+    Weakness: in the units of the scores, so it does not compare methods, scales or models.
+    """
+
+    share: float = SHARE
+    better: ClassVar[Literal["higher", "lower"]] = "lower"
+    range: ClassVar[str] = "any number"
+    revision: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_share(self.share)
+
+    def compare(self, first: Attribution, second: Attribution) -> float:
+        """`first` is the original, `second` the attacked."""
+        top = ranking(first)
+        top = top[: top_k(len(top), self.share)]
+        return float((first.scores[top].astype(float) - second.scores[top].astype(float)).sum())

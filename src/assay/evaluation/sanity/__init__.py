@@ -1,0 +1,1 @@
+"""Sanity studies: does an explanation depend on what it claims to explain?"""

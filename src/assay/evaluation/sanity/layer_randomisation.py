@@ -1,0 +1,155 @@
+"""Layer randomisation (Adebayo et al. 2018): an explanation of a broken model must not look like that of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
+import torch
+from scipy.stats import spearmanr
+
+from assay.core.attributions import Attributions
+from assay.core.errors import ModelError, SpecError, nearest
+from assay.core.progress import Progress
+from assay.core.spec import Spec
+from assay.core.types import Attribution, Example, Scale, Target
+from assay.explainers.explain import CHUNK, Job, named_methods
+from assay.models import seams
+from assay.models.load import load_model
+from assay.models.model import Model
+from assay.statistics.bootstrap import intervals
+
+Mode = Literal["cascading", "independent"]
+Row: TypeAlias = dict[str, Any]
+Steps: TypeAlias = dict[tuple[int, ...], list[tuple[str, int]]]  # blocks drawn anew -> the (mode, block) they stand for
+
+
+@dataclass(frozen=True)
+class LayerRandomisation:
+    """rho = Spearman's correlation of a method's scores before and after transformer blocks are drawn anew, per input.
+
+    cascading: the last block, then also the one before it, ... down to the first. independent: one block at a time.
+    Blocks are drawn by the architecture's own initialisation from (model, block, seed); embeddings and head stay, and
+    the class explained stays the one that the whole model predicts. A method that reads the model must lose its
+    correlation; one that keeps it explains the input or the architecture. `lent` False keeps what the first block
+    lends to all others (T5's position bias).
+    Weakness: correlation falls also for a method that is only noisy, so falling is necessary, not sufficient.
+    """
+
+    methods: tuple[str | Spec, ...] = (
+        "gradient",
+        "gradient_x_input",
+        "integrated_gradients",
+        "average_attention",
+        "attention_rollout(residual=False)",
+    )
+    modes: tuple[Mode, ...] = ("cascading", "independent")
+    seeds: tuple[int, ...] = (0,)  # of the blocks; `seed` is that of the methods
+    lent: bool = True
+    scale: Scale | None = None
+    units: str = "token"
+    removal: str | None = None
+    seed: int = 0
+    batch_tokens: int | None = None
+    better: ClassVar[Literal["higher", "lower"]] = "lower"
+    range: ClassVar[str] = "-1 .. 1"
+    revision: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if not self.methods or not self.modes or not self.seeds:
+            raise SpecError("layer_randomisation needs at least one method, one mode and one seed")
+        for mode in self.modes:
+            if mode not in get_args(Mode):
+                raise SpecError(f"there is no mode {mode!r} of layer_randomisation; {nearest(mode, get_args(Mode))}")
+
+    def run(self, model: Any, examples: Sequence[Example], *, progress: bool | None = None) -> list[Row]:
+        """One row per example, method, mode, block and seed; the model comes back bit-identical."""
+        loaded = load_model(model)
+        job = Job.make(
+            loaded, named_methods(self.methods), self.units, self.removal, None, self.seed, self.batch_tokens
+        )
+        steps = self.steps(loaded.n_blocks)
+        total = len(examples) * len(job.methods) * (1 + len(steps) * len(self.seeds))
+        numbered = list(enumerate(examples))
+        chunks = [numbered[i : i + CHUNK] for i in range(0, len(numbered), CHUNK)]
+        with Progress("randomising", total, progress) as bar:
+            before = [job.run(chunk, [Target(scale=self.scale)] * len(chunk), bar) for chunk in chunks]
+            return [row for seed in self.seeds for row in self._seeded(job, steps, chunks, before, seed, bar)]
+
+    def steps(self, n_blocks: int) -> Steps:
+        """Which blocks to draw anew together; the first cascading step is an independent one too, and is run once."""
+        out: Steps = {}
+        for mode in self.modes:
+            for block in reversed(range(n_blocks)):
+                together = tuple(range(block, n_blocks)) if mode == "cascading" else (block,)
+                out.setdefault(together, []).append((mode, block))
+        return out
+
+    def _seeded(
+        self,
+        job: Job,
+        steps: Steps,
+        chunks: Sequence[list[tuple[int, Example]]],
+        before: Sequence[Mapping[str, Attributions]],
+        seed: int,
+        bar: Progress,
+    ) -> Iterator[Row]:
+        drawn = _drawn(job.model, {b for blocks in steps for b in blocks}, seed, lent=self.lent)
+        for blocks, stands_for in steps.items():
+            with job.model.with_blocks({b: drawn[b] for b in blocks}):
+                after = [job.run(c, self._same_class(whole), bar) for c, whole in zip(chunks, before, strict=True)]
+            for mode, block in stands_for:
+                yield from _rows(before, after, {"mode": mode, "block": block, "blocks": len(blocks), "seed": seed})
+
+    def _same_class(self, whole: Mapping[str, Attributions]) -> list[Target]:
+        first = next(iter(whole.values()))
+        return [Target(a.target.label, None, self.scale) for a in first]
+
+
+def _drawn(model: Model, blocks: set[int], seed: int, *, lent: bool) -> seams.Weights:
+    """New weights of some blocks, seen to differ from the old ones: else the study would praise every method."""
+    drawn = {block: model.redrawn(block, seed, lent=lent) for block in blocks}
+    old = seams.blocks(model.hf)
+    for block, mine in drawn.items():
+        if all(torch.equal(mine[name], p) for name, p in old[block].named_parameters() if name in mine):
+            raise ModelError(
+                f"block {block} of {model.name} is the same after it was drawn anew; nothing can be tested"
+            )
+    return drawn
+
+
+def _rows(
+    before: Sequence[Mapping[str, Attributions]], after: Sequence[Mapping[str, Attributions]], where: Row
+) -> Iterator[Row]:
+    for whole, broken in zip(before, after, strict=True):
+        for method in whole:
+            for old, new in zip(whole[method], broken[method], strict=True):
+                found = {"spearman": correlation(old, new), "value": new.value_full}
+                yield {"example": old.example_id, "method": method, **where, **found}
+
+
+def correlation(old: Attribution, new: Attribution) -> float | None:
+    """Spearman's over the units that the model reads; None where the old scores rank nothing, 0 where the new."""
+    seen = [unit.seen for unit in old.units]
+    a, b = old.scores[seen], new.scores[seen]
+    if np.ptp(a) == 0:
+        return None
+    return 0.0 if np.ptp(b) == 0 else float(spearmanr(a, b).statistic)
+
+
+def summary(rows: Sequence[Row]) -> list[Row]:
+    """Per method, mode and block the mean over examples (each first averaged over seeds) with its 95 % interval."""
+    groups: dict[tuple[str, str, int], dict[str, list[float]]] = {}
+    for row in rows:
+        mine = groups.setdefault((row["method"], row["mode"], row["block"]), {})
+        if row["spearman"] is not None:
+            mine.setdefault(row["example"], []).append(row["spearman"])
+    return [_summed(key, mine) for key, mine in groups.items() if mine]
+
+
+def _summed(key: tuple[str, str, int], mine: Mapping[str, list[float]]) -> Row:
+    found = intervals([[float(np.mean(values)) for values in mine.values()]])[0]
+    names = dict(zip(("method", "mode", "block"), key, strict=True))
+    return {**names, "spearman": found.value, "low": found.low, "high": found.high, "n": found.n}

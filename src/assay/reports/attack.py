@@ -1,0 +1,165 @@
+"""assay.attack and what it returns: can the explanation be changed while the prediction stays?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from assay.core.types import Attribution, Example
+from assay.datasets.dataset import Dataset
+from assay.datasets.load import load_dataset
+from assay.evaluation.adversarial.top_k_attack import MEASURES, TopKAttack, summary
+from assay.models.load import load_model
+from assay.models.model import Model
+from assay.reports import study as parts
+from assay.reports.examples import KEY, heat_map, pictures, shown_units
+from assay.reports.faces import Face, faces, short_names
+from assay.reports.marks import figures
+
+HEADS = {
+    "rank_change": "rank change",
+    "top_k_sum_change": "top-k sum change",
+    "probability_change": "probability change",
+    "absolute_probability_change": "… without sign",
+    "succeeded": "succeeded",
+}
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What an attack on explanations found."""
+
+    model: Model
+    data: Dataset
+    study: TopKAttack
+    rows: list[dict[str, Any]]
+
+    @cached_property
+    def summary(self) -> list[dict[str, Any]]:
+        """Per method and objective: the mean of every measure as [value, low, high]."""
+        return summary(self.rows)
+
+    @property
+    def methods(self) -> list[str]:
+        return list(dict.fromkeys(row["method"] for row in self.rows))
+
+    @property
+    def verdict(self) -> list[str]:
+        """One sentence per objective."""
+        return [_sentence(o, [r for r in self.summary if r["objective"] == o]) for o in self.study.objectives]
+
+    def to_dict(self) -> dict[str, Any]:
+        return parts.record(self.model, self.data, self.study, self.rows, self.summary)
+
+    def to_html(self, path: str | Path, command: str | None = None) -> None:
+        """One self-contained page with original and attacked heat maps side by side."""
+        who = faces(self.methods, None)
+        scale = sum(row["epsilon_in_scale"] for row in self.rows) / len(self.rows)
+        reach = sum(row["epsilon"] for row in self.rows) / len(self.rows)
+        facts = parts.facts(
+            self.model,
+            self.data,
+            [
+                ("epsilon", f"{reach:.3g}", f"{scale:.3g} x the embeddings' root mean square"),
+                ("top k", f"{self.study.share:.0%} of the units", "at least one"),
+            ],
+        )
+        sections = {
+            "What the attack changed": self._table(who),
+            "Before and after": self._examples(who),
+            "Reproduce": parts.reproduce(self.model, self.data, self.study, command),
+        }
+        title = f"Can explanations of {self.model.name} be changed while its prediction stays?"
+        parts.write(parts.page(title, self.verdict, facts, sections), path)
+
+    def _table(self, who: dict[str, Face]) -> str:
+        head = "".join(f'<th scope="col" class="n">{HEADS[name]}</th>' for name in MEASURES)
+        body = "".join(
+            f'<tr><th scope="row">{who[row["method"]].html}<br><small>{row["objective"]}</small></th>'
+            f"{''.join(_cell(row[name]) for name in MEASURES)}</tr>"
+            for row in self.summary
+        )
+        note = (
+            '<p class="note">Rank change: share of the top k places that another unit holds. Top-k sum change: what '
+            "the original top k lost, in the units of the scores: not comparable between methods. Succeeded: share of "
+            "inputs whose top k changed within the constraint, which is the same class (prediction_kept) or a "
+            f"probability within {self.study.matched:g} (probability_matched).</p>"
+        )
+        columns = f'<thead><tr><th scope="col">method and objective</th>{head}</tr></thead>'
+        return f'{note}<div class="scroll"><table>{columns}<tbody>{body}</tbody></table></div>'
+
+    def _examples(self, who: dict[str, Face]) -> str:
+        by_id = {example.id: example for example in self.data}
+        shown = list(dict.fromkeys(row["example"] for row in self.rows if "original" in row))
+        blocks = [self._example(i, by_id[name], name, who) for i, name in enumerate(shown)]
+        return KEY + "".join(blocks)
+
+    def _example(self, i: int, example: Example, name: str, who: dict[str, Face]) -> str:
+        mine = [row for row in self.rows if row["example"] == name and "original" in row]
+        below = pictures(self.model, example, i) if example.image is not None else ("", "")
+        maps, seen = [], set[str]()
+        for row in mine:
+            old, new = (Attribution.from_dict(row[key]) for key in ("original", "attacked"))
+            window = shown_units([old, new])
+            if row["method"] not in seen:  # one original per method, then what each objective made of it
+                picture = below[0] if not seen else below[1]
+                maps.append(_figure(f"{who[row['method']].html} original", heat_map(old, example, window, picture)))
+                seen.add(row["method"])
+            maps.append(_figure(_caption(row), heat_map(new, example, window, below[1])))
+        label, p = escape(mine[0]["original"]["label"]), mine[0]["original"]["extra"]["probability"]
+        head = f"<header><h3>{i + 1}. {escape(name)}</h3><p>predicted <b>{label}</b> ({p:.0%})</p></header>"
+        return f'<article class="ex">{head}<div class="maps">{"".join(maps)}</div></article>'
+
+
+def attack(
+    model: Any = "builtin",
+    dataset: Any = "builtin",
+    methods: Sequence[Any] | None = None,
+    *,
+    limit: int | None = 16,
+    objectives: Sequence[str] | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Attacked:
+    """Perturb word embeddings so that the explanation changes and the prediction does not.
+
+    dataset: anything `load_dataset` takes. methods: specs of differentiable methods; None is the three of the thesis.
+    objectives: prediction_kept, probability_matched; None is both. settings: further fields of TopKAttack (epsilon,
+    relative, share, alpha, beta, steps, rate, halve, tolerance, patience, matched, scale, units, removal, seed, ...).
+    """
+    chosen: dict[str, Any] = {} if methods is None else {"methods": tuple(methods)}
+    chosen |= {} if objectives is None else {"objectives": tuple(objectives)}
+    study = TopKAttack(**chosen, **settings)
+    data = load_dataset(dataset)
+    data = data if limit is None else data.take(limit, study.seed)
+    loaded = load_model(model)
+    return Attacked(loaded, data, study, study.run(loaded, data, progress=progress))
+
+
+def _cell(found: Sequence[float]) -> str:
+    value, interval = figures(*found)
+    return f'<td class="n">{value}<small>{interval}</small></td>'
+
+
+def _figure(caption: str, body: str) -> str:
+    return f"<figure><figcaption>{caption}</figcaption>{body}</figure>"
+
+
+def _caption(row: dict[str, Any]) -> str:
+    old, new = (row[key]["extra"]["probability"] for key in ("original", "attacked"))
+    sign = '<span class="bad nowrap">✗ changed</span>' if row["succeeded"] else '<span class="good nowrap">held</span>'
+    if not row["within_constraint"]:
+        sign = '<span class="open nowrap">outside its constraint</span>'
+    return f"{row['objective']}: rank change {row['rank_change']:.0%}, p {old:.2f} → {new:.2f} {sign}"
+
+
+def _sentence(objective: str, rows: Sequence[dict[str, Any]]) -> str:
+    """On which share of the inputs each method's top was changed within the constraint."""
+    kept = "the class kept" if objective == "prediction_kept" else "the probability matched"
+    names = short_names([row["method"] for row in rows])
+    shares = ", ".join(f"{names[row['method']]} {row['succeeded'][0]:.0%}" for row in rows)
+    return f"With {kept}, the attack changes the top of the explanation on this share of inputs: {shares}."
