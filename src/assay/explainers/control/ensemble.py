@@ -39,6 +39,7 @@ class Ensemble:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = True
     passes: ClassVar[str] = "those of its parts"
+    memory: ClassVar[str] = "that of its largest part"
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
