@@ -34,8 +34,8 @@ one by one, seeds and targets respected, the model left as it was, declared prop
 PROPERTIES = """
 ## What each method is
 
-Per input: f forward pass, b backward pass, n units, T positions, D width, L layers, H heads. Memory is what a method holds
-on top of a plain forward pass; how much runs at once is bounded by `batch_tokens`.
+Per input: f forward pass, b backward pass, n units, T positions, D width, L layers, H heads. Memory is what a method
+holds on top of a plain forward pass; how much runs at once is bounded by `batch_tokens`.
 
 | method | kind | per class | complete | signed | passes | memory | families |
 |---|---|:-:|:-:|:-:|---|---|---|

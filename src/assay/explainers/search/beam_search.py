@@ -14,6 +14,8 @@ from assay.explainers.search._objective import KEPT, REMOVED, canonical, objecti
 from assay.faithfulness.protocol import Ints, Values
 from assay.masking.flow import Flow
 
+ROUNDING = 1e-6  # of the largest value: what differs by less is equal, or float32 would rank units that do nothing
+
 
 @dataclass(frozen=True)
 class BeamSearch:
@@ -47,23 +49,24 @@ class BeamSearch:
     def flow(self, n: int, rng: np.random.Generator) -> Flow:
         metric = objective_of(self.objective)
         alone = yield np.vstack([~np.eye(n, dtype=bool), np.ones((1, n), bool)])  # (U+1,U)
+        equal = ROUNDING * float(np.abs(alone).max())
         effect = alone[-1] - alone[:-1]
-        first, exact = yield from self._search(prefix_weights(metric, n))
-        order = _followed(first, effect)
+        first, exact = yield from self._search(prefix_weights(metric, n), equal)
+        order = _followed(first, ranking(effect, equal))
         keep = metric.keeps(order)
         values = (yield keep) if len(keep) else np.zeros(0)  # the search has asked for these: they cost nothing
         extra = {"order": order.tolist(), "objective_value": metric.measure(values, float(alone[-1])), "exact": exact}
-        return Scores(signed_ranks(order, effect), extra)
+        return Scores(signed_ranks(order, np.where(np.abs(effect) > equal, effect, 0.0)), extra)
 
-    def _search(self, weights: Values) -> Generator[Bools, Values, tuple[Ints, bool]]:
+    def _search(self, weights: Values, equal: float) -> Generator[Bools, Values, tuple[Ints, bool]]:
         """The best first units, as many as the objective looks at, and whether no set was ever dropped."""
         looked_at = [size for size in range(1, len(weights)) if weights[size].any()]
         beam, exact = _Beam.start(len(weights)), True
         for size in range(1, max(looked_at, default=0) + 1):
-            beam = beam.extended()
+            beam = beam.extended(equal)
             ahead = next(s for s in looked_at if s >= size)
             gain = yield from _gain(beam.sets, weights[ahead])
-            best = np.argsort(-(beam.totals + gain), kind="stable")[: self.beam]
+            best = ranking(beam.totals + gain, equal * np.abs(weights[ahead]).max())[: self.beam]
             exact = exact and len(best) == len(gain)
             beam = beam.take(best, gain if ahead == size else np.zeros(len(gain)))
         return beam.orders[0], exact
@@ -81,12 +84,12 @@ class _Beam:
     def start(n: int) -> _Beam:
         return _Beam(np.zeros((1, n), bool), np.zeros(1), np.zeros((1, 0), np.int64))
 
-    def extended(self) -> _Beam:
+    def extended(self, equal: float) -> _Beam:
         """Every distinct set with one more unit; where several orders lead to it, the one with the highest total."""
         parent, unit = np.nonzero(~self.sets)
         sets = self.sets[parent]
         sets[np.arange(len(unit)), unit] = True
-        best_first = np.argsort(-self.totals[parent], kind="stable")
+        best_first = ranking(self.totals[parent], equal)
         packed = np.packbits(sets, axis=1)[best_first]
         _, first = np.unique(packed.view(f"V{packed.shape[1]}").ravel(), return_index=True)
         chosen = best_first[np.sort(first)]  # sorted: ties go to earlier units
@@ -105,9 +108,15 @@ def _gain(sets: Bools, weight: Values) -> Generator[Bools, Values, Values]:
     return gain
 
 
-def _followed(first: Ints, effect: Values) -> Ints:
-    """The whole order: the units found, then the others by their effect alone."""
-    others = np.argsort(-effect, kind="stable")
+def ranking(values: Values, equal: float) -> Ints:
+    """Indices from the highest value down; values that follow each other within `equal` keep their places."""
+    order = np.argsort(-values, kind="stable")
+    tier = np.concatenate([[0], np.cumsum(-np.diff(values[order]) > equal)])
+    return order[np.lexsort((order, tier))]
+
+
+def _followed(first: Ints, others: Ints) -> Ints:
+    """The whole order: the units found, then the others in theirs."""
     return np.concatenate([first, others[~np.isin(others, first)]])
 
 
