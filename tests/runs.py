@@ -24,6 +24,7 @@ from families import CASES, model_of, precise
 
 # Budgets that run fast; what is not listed runs as it is, so a new method is under contract with no edit here.
 SPECS = {
+    "beam_search": "beam_search(beam=2)",
     "ensemble": "ensemble([lime(samples=48), integrated_gradients(steps=4), average_attention])",
     "gradient_shap": "gradient_shap(samples=4)",
     "integrated_gradients": "integrated_gradients(steps=6)",

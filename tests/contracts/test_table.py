@@ -5,6 +5,7 @@ Write it with: ASSAY_WRITE_DOCS=1 pytest tests/contracts/test_table.py
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -20,6 +21,7 @@ from runs import UNSUPPORTED, explain, explained
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "methods_by_family.md"
 README = ROOT / "README.md"
+DATA = ROOT / "src" / "assay" / "explainers" / "supported.json"  # what `assay list methods --long` reads
 HINT = "run: ASSAY_WRITE_DOCS=1 pytest tests/contracts/test_table.py"
 MARKED = re.compile(r"(<!-- table:begin -->\n)(.*?)(<!-- table:end -->)", re.DOTALL)
 TITLE = """# Methods by family
@@ -27,6 +29,16 @@ TITLE = """# Methods by family
 ✓ = every contract of `tests/contracts` holds for the method on the family: finite scores of the right shape, batch =
 one by one, seeds and targets respected, the model left as it was, declared properties true.
 
+"""
+
+PROPERTIES = """
+## What each method is
+
+Per input: f forward pass, b backward pass, n units, T positions, D width, L layers, H heads. Memory is what a method
+holds on top of a plain forward pass; how much runs at once is bounded by `batch_tokens`.
+
+| method | kind | per class | complete | signed | passes | memory | families |
+|---|---|:-:|:-:|:-:|---|---|---|
 """
 
 
@@ -55,11 +67,31 @@ def table() -> str:
     return "\n".join(lines) + "\n" + reasons
 
 
+def properties() -> str:
+    """What each method declares, and on how many families it works."""
+
+    def row(name: str) -> str:
+        cls = METHODS.get(name)
+        flags = ["yes" if flag else "no" for flag in (cls.class_dependent, cls.complete, cls.signed)]
+        works = sum(found(name, family) == "✓" for family in FAMILIES)
+        cells = [name, METHODS.group(name), *flags, cls.passes, cls.memory, f"{works} of {len(FAMILIES)}"]
+        return f"| {' | '.join(cells)} |\n"
+
+    return PROPERTIES + "".join(map(row, METHODS.names))
+
+
+def data() -> str:
+    """One line per method, so that two branches that add methods merge."""
+    reasons = {m: {f: found(m, f).replace("✓", "") for f in FAMILIES} for m in METHODS.names}
+    return "{\n" + ",\n".join(f"{json.dumps(m)}: {json.dumps(row)}" for m, row in reasons.items()) + "\n}\n"
+
+
 @pytest.fixture(scope="module")
 def text() -> str:
     made = table()
     if os.environ.get("ASSAY_WRITE_DOCS") == "1":
-        PAGE.write_text(TITLE + made, encoding="utf-8")
+        PAGE.write_text(TITLE + made + properties(), encoding="utf-8")
+        DATA.write_text(data(), encoding="utf-8")
         if README.is_file():
             old = README.read_text(encoding="utf-8")
             README.write_text(MARKED.sub(lambda m: m[1] + made + m[3], old), encoding="utf-8")
@@ -67,7 +99,11 @@ def text() -> str:
 
 
 def test_the_docs_say_what_the_tests_find(text):
-    assert PAGE.read_text(encoding="utf-8") == TITLE + text, HINT
+    assert PAGE.read_text(encoding="utf-8") == TITLE + text + properties(), HINT
+
+
+def test_the_command_line_says_what_the_tests_find(text):
+    assert DATA.read_text(encoding="utf-8") == data(), HINT
 
 
 def test_the_readme_says_what_the_tests_find(text):

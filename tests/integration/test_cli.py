@@ -135,3 +135,13 @@ def test_list(kind: str, name: str, tmp_path: Path) -> None:
     short, long = run("list", kind, cwd=tmp_path), run("list", kind, "--long", cwd=tmp_path)
     assert name in short.stdout
     assert len(long.stdout) > len(short.stdout)
+
+
+def test_list_says_what_a_method_costs_and_where_it_works(tmp_path: Path) -> None:
+    shown = " ".join(run("list", "methods", "--long", cwd=tmp_path).stdout.split())
+    for words in (
+        "search; signed, not complete, per class; explains the probability unless told otherwise",
+        "passes per input: at most (beam n (n + 1) + n) f memory per input: beam x n x n masks families: all",
+        "families: all but deberta_v2",
+    ):
+        assert words in shown

@@ -36,7 +36,9 @@ class Entry:
 
 def run(
     kind: Annotated[Kind, typer.Argument(help="what to list")],
-    long: Annotated[bool, typer.Option("--long", help="formula, paper, weakness, properties and cost of each")] = False,
+    long: Annotated[
+        bool, typer.Option("--long", help="formula, paper, weakness, properties, cost and families of each")
+    ] = False,
 ) -> None:
     """List what there is, by the names to use in specs."""
     ways = {Kind.methods: _methods, Kind.metrics: _metrics, Kind.families: _families, Kind.removals: _removals}
@@ -55,6 +57,8 @@ def _methods() -> list[Entry]:
 
 
 def _method(name: str, methods: Catalog) -> Entry:
+    from assay.explainers.supported import in_words
+
     cls = methods.get(name)
     words = [
         "signed" if cls.signed else "not signed",
@@ -66,6 +70,8 @@ def _method(name: str, methods: Catalog) -> Entry:
         *[" ".join(part.split()) for part in (inspect.getdoc(cls) or "").split("\n\n")],
         f"{methods.group(name)}; {', '.join(words)}; explains the {cls.scale} unless told otherwise",
         f"passes per input: {cls.passes}",
+        f"memory per input: {cls.memory}",
+        f"families: {in_words(name)}",
         f"parameters: {parameters or 'none'}",
     )
     return Entry(name, _summary(methods, name), more)

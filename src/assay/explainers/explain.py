@@ -20,7 +20,7 @@ from assay.core.spec import Spec
 from assay.core.types import Attribution, Cost, Example, Scores, Target
 from assay.explainers import METHODS
 from assay.explainers.inputs import examples, is_single
-from assay.explainers.protocols import BlackBox, Composite, WhiteBox
+from assay.explainers.protocols import BlackBox, Composite, WhiteBox, declared
 from assay.masking.flow import drive
 from assay.masking.game import Game, Outputs, out_of_memory
 from assay.masking.removal import Removal, removal_for
@@ -75,11 +75,16 @@ def named_methods(methods: Iterable[Any]) -> dict[str, Any]:
     for asked in methods:
         made = METHODS.make(asked) if isinstance(asked, str | Spec) else asked
         if not isinstance(made, BlackBox | WhiteBox | Composite):
-            raise SpecError(
-                f"{asked!r} is no method; give a name of `assay list methods` or an object with flow or attribute"
-            )
+            raise SpecError(f"{asked!r} is no method; {_why_no_method(made)}")
         out[str(asked) if isinstance(asked, str | Spec) else str(Spec.of(asked, full=False))] = made
     return out
+
+
+def _why_no_method(made: Any) -> str:
+    missing = [name for name in declared() if not hasattr(made, name)]
+    if any(hasattr(made, verb) for verb in ("flow", "attribute", "combine")) and missing:
+        return f"it does not declare {', '.join(missing)}; add these class variables (explainers/protocols.py)"
+    return "give a name of `assay list methods` or an object with flow or attribute"
 
 
 def default_budget(device: torch.device) -> int:

@@ -19,14 +19,23 @@ from assay.models.target import Targets
 
 
 class Method(Protocol):
-    """What every method declares about itself; the contract tests hold it to its word."""
+    """What every method declares about itself; the contract tests hold it to its word.
+
+    In words of cost: f a forward pass, b a backward pass, n units, T positions, D width, L layers, H heads.
+    """
 
     scale: ClassVar[Scale]  # its natural scale, where the caller names none
     signed: ClassVar[bool]  # a negative score means: speaks against the target
     complete: ClassVar[bool]  # scores sum to value_full - value_empty
     class_dependent: ClassVar[bool]  # another target gives other scores
-    passes: ClassVar[str]  # cost in words: forward (f) and backward (b) passes per input
+    passes: ClassVar[str]  # cost in passes per input
+    memory: ClassVar[str]  # what it holds per input on top of a plain forward pass
     revision: ClassVar[int]  # raised whenever its numbers change
+
+
+def declared() -> tuple[str, ...]:
+    """The class variables that every method has."""
+    return tuple(Method.__annotations__)
 
 
 @runtime_checkable

@@ -54,6 +54,7 @@ def test_the_first_fifteen_methods_are_there():
             assert isinstance(getattr(method, declared), bool)
         assert isinstance(method.revision, int)
         assert isinstance(method.passes, str)
+        assert isinstance(method.memory, str)
         assert METHODS.group(name) == type(method).__module__.split(".")[-2]
         first = fields(method)[0] if fields(method) else None
         if first is not None:  # frozen: a method's hyper-parameters are part of its name

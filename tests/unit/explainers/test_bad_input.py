@@ -157,6 +157,7 @@ def test_scores_that_are_not_finite_name_their_input(model):
         complete: ClassVar[bool] = False
         class_dependent: ClassVar[bool] = False
         passes: ClassVar[str] = ""
+        memory: ClassVar[str] = ""
         revision: ClassVar[int] = 1
 
         def attribute(self, model, batch, targets):
@@ -167,6 +168,19 @@ def test_scores_that_are_not_finite_name_their_input(model):
     texts = ["a film is not a bad film , not a sad film", "a film", "bad", "a slow poem", "it is a good plot"]
     with pytest.raises(InputError, match="input 3: broken gave NaN or infinite scores"):
         assay.explain(model, texts, Broken())
+
+
+def test_a_method_that_does_not_say_what_it_is(model):
+    class Silent:
+        scale, signed, complete, class_dependent, passes = "logit", False, False, False, ""
+
+        def flow(self, n, rng):
+            return iter(())
+
+    with pytest.raises(
+        SpecError, match="is no method; it does not declare memory, revision; add these class variables"
+    ):
+        assay.explain(model, GOOD, Silent())
 
 
 # --- models that cannot be explained --------------------------------------------------------------------------------

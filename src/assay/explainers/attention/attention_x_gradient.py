@@ -43,6 +43,7 @@ class AttentionXGradient:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = True
     passes: ClassVar[str] = "1 f + 1 b"
+    memory: ClassVar[str] = "L x H x T x T"
     revision: ClassVar[int] = 1
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:

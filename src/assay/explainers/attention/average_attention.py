@@ -27,6 +27,7 @@ class AverageAttention:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = False
     passes: ClassVar[str] = "1 f"
+    memory: ClassVar[str] = "L x T x T + H x T x T"
     revision: ClassVar[int] = 1
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:

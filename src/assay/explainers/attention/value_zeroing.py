@@ -32,6 +32,7 @@ class ValueZeroing:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = False
     passes: ClassVar[str] = "(T + 1) f"
+    memory: ClassVar[str] = "L x T x T + H x T x T per copy run at once"
     revision: ClassVar[int] = 1
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:

@@ -29,7 +29,8 @@ class Ensemble:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = True
     passes: ClassVar[str] = "those of its parts"
-    revision: ClassVar[int] = 2  # thesis_all takes the norm of its gradient
+    memory: ClassVar[str] = "that of its largest part"
+    revision: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         if isinstance(self.methods, str) and self.methods not in NAMED:

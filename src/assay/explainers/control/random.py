@@ -21,6 +21,7 @@ class Random:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = False
     passes: ClassVar[str] = "none"
+    memory: ClassVar[str] = "n"
     revision: ClassVar[int] = 1
 
     def flow(self, n: int, rng: np.random.Generator) -> Flow:

@@ -29,6 +29,7 @@ class ThesisAll:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = True
     passes: ClassVar[str] = "those of its parts"
+    memory: ClassVar[str] = "that of its largest part"
     revision: ClassVar[int] = 1
 
     @property

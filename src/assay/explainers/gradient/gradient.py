@@ -28,6 +28,7 @@ class Gradient:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = True
     passes: ClassVar[str] = "1 f + 1 b"
+    memory: ClassVar[str] = "L x T x D"
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

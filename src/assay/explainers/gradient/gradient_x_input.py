@@ -27,6 +27,7 @@ class GradientXInput:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = True
     passes: ClassVar[str] = "1 f + 1 b"
+    memory: ClassVar[str] = "L x T x D"
     revision: ClassVar[int] = 1
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:

@@ -39,6 +39,7 @@ class IntegratedGradients:
     complete: ClassVar[bool] = True
     class_dependent: ClassVar[bool] = True
     passes: ClassVar[str] = "9 f + steps (f + b); 2 f + steps (f + b) for the fixed rules"
+    memory: ClassVar[str] = "L x T x D per step run at once"
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

@@ -34,6 +34,7 @@ class SmoothGrad:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = True
     passes: ClassVar[str] = "1 f + samples (f + b)"
+    memory: ClassVar[str] = "L x T x D per sample run at once"
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

@@ -35,6 +35,7 @@ class KernelShap:
     complete: ClassVar[bool] = True
     class_dependent: ClassVar[bool] = True
     passes: ClassVar[str] = "at most samples f"
+    memory: ClassVar[str] = "samples x n masks; samples^2 / 4 for the fit"
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

@@ -29,6 +29,7 @@ class Lime:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = True
     passes: ClassVar[str] = "samples f"
+    memory: ClassVar[str] = "samples x n masks"
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ class Occlusion:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = True
     passes: ClassVar[str] = "(n + 1) f"
+    memory: ClassVar[str] = "n x n masks"
     revision: ClassVar[int] = 1
 
     def flow(self, n: int, rng: np.random.Generator) -> Flow:

@@ -1,0 +1,29 @@
+"""Families of a method in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.explainers import METHODS, supported
+from assay.models.families import FAMILIES
+
+
+def test_every_method_has_a_line_for_every_family():
+    for name in METHODS.names:
+        assert sorted(supported.supported(name)) == FAMILIES.names, (
+            "run: ASSAY_WRITE_DOCS=1 pytest tests/contracts/test_table.py"
+        )
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        ({}, "none yet under contract"),
+        ({"bert": "", "gpt2": ""}, "all 2"),
+        ({"bert": "", "gpt2": "", "vit": "no words"}, "all but vit"),
+        ({"bert": "", "gpt2": "no", "vit": "no words"}, "bert"),
+    ],
+)
+def test_in_words(found, words, monkeypatch):
+    monkeypatch.setattr(supported, "_found", lambda: {"mine": found})
+    assert supported.in_words("mine") == words
