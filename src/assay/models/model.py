@@ -17,11 +17,13 @@ from assay.core.errors import ModelError
 from assay.core.rng import seed_of
 from assay.core.types import Example
 from assay.models import seams
+from assay.models.capture import Recorder
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.encoding import Batch, Encoding, Rows, collate
 from assay.models.families import Family
 from assay.models.readout import LabelWords, OwnHead, Readout
 from assay.models.target import Targets
+from assay.models.trace import Trace
 
 
 @dataclass
@@ -179,6 +181,17 @@ class Model:
         """Logits, with `tap` seeing (and perhaps replacing) attention probabilities and values of every layer."""
         with self.frozen(), seams.attention(self.hf, self.family, tap):
             return self.logits(batch)
+
+    def trace(self, batch: Batch) -> Trace:
+        """A forward pass as data: hidden states, attention, norms, activations and the weights between them."""
+        if batch.embeddings is not None:
+            batch = replace(batch, embeddings=batch.embeddings.detach())
+        head = self.readout.head if isinstance(self.readout, OwnHead) else None
+        # gradients are on for the derivatives of activations; nothing else needs one, so no graph is kept
+        with torch.enable_grad(), Recorder(self.hf, head).watching() as recorder:
+            logits = self.tapped(batch, recorder)
+        with torch.no_grad():
+            return recorder.trace(self.family, self.readout, batch, logits)
 
     def full_logits(self, batch: Batch, targets: Targets) -> Tensor:
         """The logits of the whole inputs, from memory if someone has them."""

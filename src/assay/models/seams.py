@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 from transformers.modeling_layers import GenericForSequenceClassification
+from transformers.pytorch_utils import Conv1D
 from transformers.utils import logging
 
 from assay.core.errors import UnsupportedError
@@ -53,6 +54,56 @@ def activations(hf: PreTrainedModel) -> list[nn.Module]:
     homes = ("transformers.activations", "torch.nn.modules.activation")
     leaves = [m for m in hf.modules() if next(m.children(), None) is None and next(m.parameters(), None) is None]
     return [m for m in leaves if type(m).__module__ in homes and not isinstance(m, nn.Softmax)]
+
+
+def layers(roots: Iterable[nn.Module]) -> Iterator[tuple[nn.Module, str]]:
+    """Everything with weights that a hidden state passes: L linear (adapters included), N norm, S elementwise scale."""
+    for root in roots:
+        kind = _kind(root)
+        if kind:
+            yield root, kind
+        else:
+            yield from layers(root.children())
+
+
+def _kind(module: nn.Module) -> str:
+    sizes = [p.dim() for p in module.parameters(recurse=False)]
+    if hasattr(module, "base_layer"):  # PEFT
+        return "L"
+    if isinstance(module, nn.Embedding) or next(module.children(), None) is not None or not sizes:
+        return ""
+    if max(sizes) == 2:
+        return "L"
+    return "" if max(sizes) > 2 else "N" if "norm" in type(module).__name__.lower() else "S" if sizes == [1] else ""
+
+
+def affine(module: nn.Module) -> tuple[Tensor, Tensor | None]:
+    """Weight (out, in) and bias of a linear layer; one of an unknown kind (adapter, quantised) is asked."""
+    if type(module) is nn.Linear:
+        return module.weight, module.bias
+    if isinstance(module, Conv1D):
+        return module.weight.T, module.bias
+    width, like = _width(module), next(p for p in module.parameters() if p.is_floating_point())
+    with torch.no_grad():
+        zero: Tensor = module(like.new_zeros(1, width))
+        weight: Tensor = (module(torch.eye(width, dtype=like.dtype, device=like.device)) - zero).T
+    return weight, zero[0]
+
+
+def _width(module: Any) -> int:
+    width: int = module.in_features
+    return width
+
+
+def scale(module: nn.Module) -> Tensor:
+    """(D,) the factors of an elementwise scale."""
+    return next(module.parameters())
+
+
+def norm(module: Any) -> tuple[Tensor, Tensor | None, bool]:
+    """Gain, shift, and whether the mean is taken off first."""
+    centred = isinstance(module, nn.LayerNorm)
+    return module.weight, getattr(module, "bias", None), centred
 
 
 def accepts(hf: nn.Module, argument: str) -> bool:
@@ -260,7 +311,9 @@ def _tapped_attention(
     scores = query @ _per_head(key, query).transpose(-1, -2) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
     for bias in (position_bias, attention_mask):
         scores = scores if bias is None else scores + bias[..., : scores.shape[-1]]
-    probabilities = active.tap.probabilities(layer, scores.softmax(-1, dtype=torch.float32).to(query.dtype))
+    # float32 or wider: the mask's lowest float64 would be -inf in float32, and a row of nothing else NaN
+    scores = scores if scores.dtype == torch.float64 else scores.float()
+    probabilities = active.tap.probabilities(layer, scores.softmax(-1).to(query.dtype))
     output = probabilities @ _per_head(active.tap.values(layer, value), query)
     return output.transpose(1, 2).contiguous(), probabilities
 

@@ -1,0 +1,136 @@
+"""What DecompX costs: against a bare loop of its own matrix products, against forward passes, and in memory.
+
+    python benchmarks/decompx.py [--runs 5] [--tokens 128]
+
+A random BERT classifier of 6 blocks x 384; times do not depend on the weights. The floor is the same matrix products,
+with nothing between them, at the best of several chunk sizes. All sides take turns within a run; ratios are of the best
+times, since on a shared machine only the best is free of the neighbours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor
+from transformers import BertConfig, BertForSequenceClassification
+
+from assay.core.types import Target
+from assay.explainers.decomposition.decompx import Decompx
+from assay.models.encode import TextEncoder
+from assay.models.encoding import Batch
+from assay.models.families import family_of
+from assay.models.model import Model
+from assay.models.readout import StockHead
+from assay.models.target import Targets
+
+WIDTH, HEADS, UNITS = 384, 12, 1536
+CHUNKS = (512, 1024, 2048, 4096)  # vectors per product tried for the floor
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--tokens", type=int, default=128)
+    parser.add_argument("--peak", action="store_true", help="only print the peak memory in GB (used by itself)")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    if options.peak:
+        print(peak())
+        return
+    speed(options.tokens, options.runs)
+    gigabytes = float(subprocess.check_output([sys.executable, __file__, "--peak"]))
+    print(f"peak memory of a 512-token input on 12 x {WIDTH}: {gigabytes:.2f} GB (goal 4)")
+
+
+def speed(tokens: int, runs: int) -> None:
+    model, batch = bert(6), inputs(tokens)
+    sides: dict[str, Callable[[], object]] = {
+        "forward": partial(forward, model, batch),
+        "absdot": partial(attribute, model, batch, "absdot"),
+        "bias_token": partial(attribute, model, batch, "bias_token"),
+        **{f"floor {size}": partial(products, 6, tokens, size) for size in CHUNKS},
+    }
+    best = {name: min(times) for name, times in timed(sides, runs).items()}
+    floor = min(best[f"floor {size}"] for size in CHUNKS)
+    print(f"{tokens} tokens, 6 x {WIDTH}, one thread, best of {runs} runs; one forward pass {1e3 * best['forward']:.1f} ms")
+    print(f"decompx(absdot) / its matrix products: {best['absdot'] / floor:.2f} (goal 1.3)")
+    print(f"decompx(absdot) / forward pass: {best['absdot'] / best['forward']:.0f}; its products alone {floor / best['forward']:.0f}")
+    print(f"decompx(bias_token) / forward pass: {best['bias_token'] / best['forward']:.2f} (goal 5)")
+
+
+def timed(sides: dict[str, Callable[[], object]], runs: int) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    for run in range(runs + 1):
+        for name, side in sides.items():
+            for _ in range(10 if name in ("forward", "bias_token") else 1):  # short ones oftener
+                began = time.perf_counter()
+                side()
+                if run:  # the first warms up
+                    times[name].append(time.perf_counter() - began)
+    return times
+
+
+def bert(layers: int) -> Model:
+    config = BertConfig(
+        vocab_size=1000,
+        hidden_size=WIDTH,
+        num_hidden_layers=layers,
+        num_attention_heads=HEADS,
+        intermediate_size=UNITS,
+        num_labels=2,
+    )
+    torch.manual_seed(0)
+    hf = BertForSequenceClassification(config).eval()
+    encoder = TextEncoder(None, 512)
+    return Model("random BERT", hf, family_of("bert"), encoder, StockHead(), ("no", "yes"), "classification")
+
+
+def inputs(tokens: int) -> Batch:
+    ids = torch.randint(5, 1000, (1, tokens), generator=torch.Generator().manual_seed(1))
+    zeros = torch.zeros_like(ids)
+    return Batch(ids, torch.ones_like(ids), zeros, torch.arange(tokens)[None], torch.zeros(1, dtype=torch.long))
+
+
+def forward(model: Model, batch: Batch) -> Tensor:
+    with torch.no_grad():
+        return model.logits(batch)
+
+
+def attribute(model: Model, batch: Batch, bias: str) -> object:
+    return Decompx(bias=bias).attribute(model, batch, Targets((Target(1),), "logit"))  # type: ignore[arg-type]
+
+
+def products(layers: int, tokens: int, chunk: int) -> None:
+    """The matrix products of decompx(absdot): the first block mixes single sources, the last needs one row."""
+    vectors, narrow = torch.rand(tokens * tokens, WIDTH), WIDTH // HEADS
+    square, first, second = torch.rand(WIDTH, WIDTH), torch.rand(WIDTH, UNITS), torch.rand(UNITS, WIDTH)
+    attention, values = torch.rand(HEADS, tokens, tokens), torch.rand(HEADS, tokens, tokens * narrow)
+    single, brought = torch.rand(tokens, tokens, HEADS), torch.rand(tokens, HEADS, WIDTH)
+    for layer in range(layers):
+        last = layer == layers - 1
+        if layer == 0:
+            single @ brought
+        else:
+            for part in vectors.split(chunk):
+                part @ square  # values
+            (attention[:, :1] if last else attention) @ values
+        for part in (vectors[:tokens] if last else vectors).split(chunk):
+            if layer:
+                part @ square  # output
+            (part @ first) @ second
+
+
+def peak() -> float:
+    attribute(bert(12), inputs(512), "absdot")
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+
+
+if __name__ == "__main__":
+    main()

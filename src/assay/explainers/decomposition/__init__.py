@@ -1,0 +1,1 @@
+"""Methods that take hidden states apart into what each position brought."""

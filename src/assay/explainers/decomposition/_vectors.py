@@ -1,0 +1,279 @@
+"""Decomposed hidden states: X[i,j], what position j brought to position i, carried through blocks and head.
+
+All non-linear coefficients are those of a Trace, so every step is linear in X and the vectors of a position keep
+summing to its hidden state. Everything is done for a few rows i at a time, small enough to stay in the cache, and a block
+overwrites its input: two tensors (B,T,T,D) are alive, X and the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+from assay.models.trace import Attention, Block, FeedForward, Gate, Head, Linearised, Norm, Select, Slope, Trace
+
+Sharing = Literal["absdot", "abssim", "norm", "equal", "cls", "bias_token"]
+MIXED = 1 << 15  # vectors mixed at once: attention reads all values for them, so they should be many
+CACHED = 1 << 10  # vectors that pass norms and feed-forward layers at once: these should stay in the cache
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How what is not linear in X is dealt with. `bias` None leaves all biases out."""
+
+    bias: Sharing | None = "absdot"
+    activation: Slope = "zero_origin"
+    gate: Gate = "up"
+    inside: bool = True  # values of the first block (each from one source) keep their bias, as the authors' code does
+    feed_forward: bool = True
+
+
+# --- biases ------------------------------------------------------------------------------------------------------
+
+
+def share(vectors: Tensor, bias: Tensor | None, rule: Sharing | None) -> Tensor:
+    """X_ij + w_ij b_i with sum_j w_ij = 1, in place; bias (D,) or one per row (B,I,D)."""
+    if bias is None or rule is None:
+        return vectors
+    if rule in ("cls", "bias_token"):
+        vectors[:, :, 0 if rule == "cls" else -1] += bias
+        return vectors
+    weights = _to_one(_weights(vectors, bias, rule))  # (B,I,J)
+    return vectors.addcmul_(weights.unsqueeze(-1), bias.unsqueeze(-2))
+
+
+def _weights(vectors: Tensor, bias: Tensor, rule: Sharing) -> Tensor:
+    """(B,I,J) how much of a bias each source deserves, before normalisation."""
+    if rule == "equal":
+        return (vectors != 0).any(-1).to(vectors.dtype)
+    if rule == "norm":
+        return torch.linalg.vector_norm(vectors, dim=-1)
+    dots = (vectors @ bias.unsqueeze(-1)).squeeze(-1).abs()
+    if rule == "absdot":
+        return dots
+    lengths = torch.linalg.vector_norm(vectors, dim=-1)  # abssim; the length of the bias cancels
+    return torch.where(lengths == 0, 0.0, dots / torch.where(lengths == 0, 1.0, lengths))
+
+
+def _to_one(weights: Tensor) -> Tensor:
+    """Rows that sum to 1; a row of zeros gives all to the first position, so that no bias is lost."""
+    total = weights.sum(-1, keepdim=True)
+    weights = weights / torch.where(total == 0, 1.0, total)
+    weights[..., 0] += (total == 0).squeeze(-1)
+    return weights
+
+
+# --- a block -----------------------------------------------------------------------------------------------------
+
+
+def normalise(vectors: Tensor, norm: Norm, rule: Sharing | None) -> Tensor:
+    """gain * (X_ij - mean X_ij) / spread_i, the spread being that of the whole state; shift shared."""
+    factors = (norm.inverse * norm.gain).unsqueeze(2)  # (B,I,1,D)
+    if norm.centred:
+        return share((vectors - vectors.mean(-1, keepdim=True)).mul_(factors), norm.shift, rule)
+    return share(vectors * factors, norm.shift, rule)
+
+
+def head_vectors(attention: Attention, inputs: Tensor, *, biased: bool) -> Tensor:
+    """(B,T,D) -> (B,T,H,D): W_O^h (W_V^h n(x_j) + b_V^h), what one head brings from one position at attention 1."""
+    before, width = attention.before, attention.head_width
+    if before is not None:
+        inputs = before(inputs) if biased or before.shift is None else before(inputs) - before.shift
+    values = linear(inputs, attention.value.weight, attention.value.bias if biased else None).unflatten(-1, (-1, width))
+    values = values.repeat_interleave(attention.heads // values.shape[2], 2)  # (B,T,H,d)
+    weights = attention.output.weight.unflatten(1, (-1, width)).permute(1, 2, 0)  # (H,d,D)
+    return (values.transpose(1, 2) @ weights).transpose(1, 2)
+
+
+def weighted(probabilities: Tensor, brought: Tensor) -> Tensor:
+    """sum_h A^h_ij f^h_j: (B,I,H,J), (B,J,H,D) -> (B,I,J,D)"""
+    return (probabilities.permute(0, 3, 1, 2) @ brought).transpose(1, 2)
+
+
+def add_own(vectors: Tensor, own: Tensor, rows: slice) -> Tensor:
+    """X_ij + [i = j] x_i in place, for some rows i: (B,I,J,D), (B,I,D)"""
+    place = torch.arange(vectors.shape[1], device=vectors.device)
+    vectors[:, place, place + (rows.start or 0)] += own
+    return vectors
+
+
+def values(attention: Attention, vectors: Tensor, rule: Sharing | None) -> Tensor:
+    """(B,T,J,D) -> (B,G,T,J,d): the values that attention mixes, without their bias."""
+    batch, positions, sources, _ = vectors.shape
+    width = attention.head_width
+    groups = len(attention.value.weight) // width
+    out = vectors.new_empty(batch, groups, positions, sources, width)
+    for rows in slices(positions, CACHED // (batch * sources)):
+        part = vectors[:, rows]
+        if attention.before is not None:
+            part = normalise(part, attention.before.at(_rows(rows)), rule)
+        out[:, :, rows] = (part @ attention.value.weight.T).unflatten(-1, (groups, width)).permute(0, 3, 1, 2, 4)
+    return out
+
+
+def mix(probabilities: Tensor, mixed: Tensor) -> Tensor:
+    """sum_k A^h_ik V^h_kj, heads side by side: (B,I,H,K), (B,G,K,J,d) -> (B,I,J,H d)"""
+    batch, groups, keys, sources, width = mixed.shape
+    rows, heads = probabilities.shape[1:3]
+    by_group = probabilities.permute(0, 2, 1, 3).reshape(batch, groups, -1, keys)  # (B,G,H/G I,K)
+    out = (by_group @ mixed.flatten(3)).view(batch, heads, rows, sources, width)
+    return out.permute(0, 2, 3, 1, 4).flatten(3)
+
+
+def attention_bias(attention: Attention, *, inside: bool) -> Tensor | None:
+    """W_O b_V + b_O: rows of attention sum to 1, so the bias of the values arrives whole."""
+    value, output = attention.value.bias, attention.output.bias
+    if value is None or inside:
+        return output
+    repeats = attention.heads * attention.head_width // len(value)
+    value = value.unflatten(0, (-1, attention.head_width)).repeat_interleave(repeats, 0).flatten()
+    return linear(value, attention.output.weight, output)
+
+
+def feed_forward(layer: FeedForward, vectors: Tensor, units: Linearised, rules: Rules) -> Tensor:
+    """Hidden units by their slopes, then the output layer; the residual and the norms around both."""
+    inputs = vectors if layer.before is None else normalise(vectors, layer.before, rules.bias)
+    vectors = vectors + through_units(inputs, units, layer, rules)
+    return vectors if layer.after is None else normalise(vectors, layer.after, rules.bias)
+
+
+def through_units(vectors: Tensor, units: Linearised, layer: FeedForward, rules: Rules) -> Tensor:
+    hidden = None
+    for affine, slope in units.branches:
+        part = share(vectors @ affine.weight.T, affine.bias, rules.bias).mul_(slope.unsqueeze(2))
+        hidden = part if hidden is None else hidden.add_(part)
+    if hidden is None:
+        raise ValueError("a feed-forward layer has at least one branch")
+    hidden = share(hidden, units.offset, rules.bias)
+    return share(hidden @ layer.output.weight.T, layer.output.bias, rules.bias)
+
+
+def through_block(block: Block, vectors: Tensor | None, rules: Rules, rows: Tensor | None = None) -> Tensor:
+    """X of a block's outputs from X of its inputs, which it overwrites; only `rows` (B,R) of it where given.
+
+    `vectors` None: each position is its own source. Then attention has one term per pair and no mixing is needed.
+    """
+    inside = vectors is None and rules.inside
+    if vectors is None and not inside:
+        vectors = diagonal(block.inputs, extra=rules.bias == "bias_token")
+    if vectors is None:
+        brought, own = head_vectors(block.attention, block.inputs, biased=True), None
+    else:
+        brought, own = values(block.attention, vectors, rules.bias), vectors
+    if rows is not None:
+        block, own = block.at(_gather(rows)), None if own is None else _gather(rows)(own)
+    return _rows_through(block, own, brought, rules, attention_bias(block.attention, inside=inside), rows)
+
+
+def _rows_through(
+    block: Block, own: Tensor | None, brought: Tensor, rules: Rules, bias: Tensor | None, rows: Tensor | None
+) -> Tensor:
+    batch, positions = block.inputs.shape[:2]
+    sources = brought.shape[1] if own is None else brought.shape[3]
+    out = block.inputs.new_empty(batch, positions, sources, block.inputs.shape[2]) if own is None else own
+    for some in slices(positions, MIXED // (batch * sources)):
+        part = block.at(_rows(some))
+        mixed = _attended(part, None if own is None else own[:, some], brought, some, rows)
+        mixed = share(mixed, bias, rules.bias)
+        if part.attention.after is not None:
+            mixed = normalise(mixed, part.attention.after, rules.bias)
+        out[:, some] = _feed(part, mixed, rules)
+    return out
+
+
+def _attended(part: Block, own: Tensor | None, brought: Tensor, some: slice, rows: Tensor | None) -> Tensor:
+    """Attention and residual of some rows."""
+    if own is not None:
+        mixed = mix(part.attention.probabilities, brought) @ part.attention.output.weight.T
+        return mixed.add_(own)
+    mixed = weighted(part.attention.probabilities, brought).contiguous()
+    if rows is None:
+        return add_own(mixed, part.inputs, some)
+    index = rows[:, some, None, None].expand(-1, -1, 1, mixed.shape[3])
+    return mixed.scatter_add_(2, index, part.inputs.unsqueeze(2))
+
+
+def _feed(block: Block, vectors: Tensor, rules: Rules) -> Tensor:
+    """The second half of a block, a few rows at a time."""
+    layer = block.feed_forward
+    if not rules.feed_forward:
+        return vectors if layer.after is None else normalise(vectors, layer.after, rules.bias)
+    for rows in slices(vectors.shape[1], CACHED // (vectors.shape[0] * vectors.shape[2])):
+        part = layer.at(_rows(rows))
+        units = part.linearised(rules.activation, rules.gate)
+        vectors[:, rows] = feed_forward(part, vectors[:, rows], units, rules)
+    return vectors
+
+
+# --- the whole network -------------------------------------------------------------------------------------------
+
+
+def diagonal(hidden: Tensor, *, extra: bool = False) -> Tensor:
+    """(B,T,D) -> (B,T,T,D): each position is its own source; `extra` adds the source that collects biases."""
+    vectors = hidden.new_zeros(*hidden.shape[:2], hidden.shape[1] + extra, hidden.shape[2])
+    index = torch.arange(hidden.shape[1], device=hidden.device)
+    vectors[:, index, index] = hidden
+    return vectors
+
+
+def through_blocks(trace: Trace, rules: Rules, *, last: bool = False) -> Iterator[Tensor]:
+    """X after each block, (B,T,J,D); the next step overwrites it. `last`: of the last block only what the head reads."""
+    vectors = None
+    for number, block in enumerate(trace.blocks, 1):
+        rows = read_rows(trace.head) if last and number == len(trace.blocks) else None
+        vectors = through_block(block, vectors, rules, rows)
+        yield vectors
+
+
+def class_vectors(trace: Trace, rules: Rules) -> Tensor:
+    """(B,J,C): what each source brought to the class outputs; they sum to the logits."""
+    vectors = torch.empty(0)
+    for vectors in through_blocks(trace, rules, last=True):  # noqa: B007
+        pass
+    return through_head(trace.head, vectors, rules)
+
+
+def through_head(head: Head, vectors: Tensor, rules: Rules) -> Tensor:
+    """(B,R,J,D) -> (B,J,C)"""
+    rows, pool = read_rows(head), head.pool
+    if rows is not None:
+        head, pool = head.at(lambda t: t if t.shape[1] == 1 else _gather(rows)(t)), pool.gather(2, rows.unsqueeze(1))
+    if head.norm is not None:
+        vectors = normalise(vectors, head.norm, rules.bias)
+    pooled = torch.einsum("bkr,brjd->bjkd", pool, vectors).flatten(2).unsqueeze(1)  # (B,1,J,K D)
+    if isinstance(head.layer, FeedForward):
+        return through_units(pooled, head.layer.linearised(rules.activation), head.layer, rules).squeeze(1)
+    return share(pooled @ head.layer.weight.T, head.layer.bias, rules.bias).squeeze(1)
+
+
+def read_rows(head: Head) -> Tensor | None:
+    """(B,1) the position that the head reads; None where it reads a mean."""
+    return head.pool.argmax(-1) if head.pool.shape[1] == 1 and bool((head.pool.max(-1).values == 1).all()) else None
+
+
+def block_norms(trace: Trace, rules: Rules) -> list[Tensor]:
+    """Per block (B,T,T): |X_ij| with each position its own source; rows of padding are 0. For rollout."""
+    real = trace.mask.unsqueeze(-1)
+    return [torch.linalg.vector_norm(through_block(block, None, rules), dim=-1) * real for block in trace.blocks]
+
+
+# --- slices ------------------------------------------------------------------------------------------------------
+
+
+def slices(length: int, size: int) -> Iterator[slice]:
+    size = max(1, size)
+    return (slice(start, start + size) for start in range(0, length, size))
+
+
+def _rows(rows: slice) -> Select:
+    return lambda t: t[:, rows]
+
+
+def _gather(rows: Tensor) -> Select:
+    batch = torch.arange(len(rows), device=rows.device).unsqueeze(1)
+    return lambda t: t[batch, rows]

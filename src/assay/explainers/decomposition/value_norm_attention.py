@@ -1,0 +1,47 @@
+"""Value-norm attention (Kobayashi et al. 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from assay.core.types import Scale
+from assay.explainers.attention._matrices import query_mean, read_rows, rollout
+from assay.explainers.decomposition._norms import lengths
+from assay.explainers.decomposition._vectors import head_vectors
+from assay.models.encoding import Batch
+from assay.models.model import Model
+from assay.models.target import Targets
+
+
+@dataclass(frozen=True)
+class ValueNormAttention:
+    """N[i,j] = |sum_h A^h_ij W_O^h (W_V^h x_j + b_V^h)|: attention weighted by the length of what it carries.
+
+    aggregation: mean over blocks, or rollout, the product N_L ... N_1. row: mean over queries i, or the one the head
+    reads. Weakness: the same for every class; residuals, norms and feed-forward layers are left out.
+    """
+
+    aggregation: Literal["mean", "rollout"] = "mean"
+    row: Literal["mean", "readout"] = "mean"
+    scale: ClassVar[Scale] = "logit"
+    signed: ClassVar[bool] = False
+    complete: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = False
+    passes: ClassVar[str] = "1 f"
+    revision: ClassVar[int] = 1
+
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+        trace = model.trace(batch)
+        targets.settle(trace.logits)
+        real = trace.mask.unsqueeze(-1)
+        layers = []
+        with torch.no_grad():
+            for block in trace.blocks:
+                brought = head_vectors(block.attention, block.inputs, biased=True)
+                layers.append(lengths(block.attention.probabilities, brought) * real)
+        matrix = rollout(layers) if self.aggregation == "rollout" else torch.stack(layers).mean(0)
+        return query_mean(matrix, batch) if self.row == "mean" else read_rows(matrix, model, batch)

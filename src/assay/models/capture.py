@@ -1,0 +1,276 @@
+"""From a forward pass to a Trace: watch the linear layers and norms at work and read the structure from their order.
+
+No family is named here. A block is pre-norm or post-norm by the order in which its layers run, the value projection is
+the layer whose output attention received, a gate is a second layer before the last. What was read is then checked: each
+block, replayed from the trace, must give the hidden states that the model gave; else the model is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from assay.core.errors import UnsupportedError
+from assay.models import seams
+from assay.models.encoding import Batch
+from assay.models.families import Family
+from assay.models.readout import LabelWords, OwnHead, Readout
+from assay.models.trace import Affine, Attention, Block, Branch, FeedForward, Head, Norm, Trace
+
+OUTSIDE = -1  # the layer of modules that belong to no block
+# How the layers of a block follow each other: N norm, L linear, S scale, A attention
+PRE_NORM = re.compile(r"NL+ALS?NLLL?S?")
+POST_NORM = re.compile(r"L+ALS?NLLL?S?N")
+HEAD = re.compile(r"N?L+")
+
+
+@dataclass(frozen=True)
+class Event:
+    """A layer at work."""
+
+    kind: str  # N, L, S or A
+    module: nn.Module | None
+    inputs: Tensor
+    outputs: Tensor
+    branches: tuple[tuple[Event, Tensor], ...] = ()  # the layers whose activation this one reads, with derivatives
+
+
+@dataclass
+class Recorder:
+    """Hooks on all linear layers, norms and scales, and a tap of attention."""
+
+    hf: PreTrainedModel
+    head: nn.Module | None = None  # a head of ours
+    layers: dict[int, list[Event]] = field(default_factory=dict)  # by block; OUTSIDE after the last block
+    values_: dict[int, Tensor] = field(default_factory=dict)  # what attention received, (B,T,G d)
+    outputs: Tensor | None = None  # of the last block
+    leaves: list[Event] = field(default_factory=list)
+
+    # --- as a tap --------------------------------------------------------------------------------------------------
+
+    def probabilities(self, layer: int, probabilities: Tensor) -> Tensor:
+        self._events(layer).append(Event("A", None, probabilities, probabilities))
+        return probabilities
+
+    def values(self, layer: int, values: Tensor) -> Tensor:
+        self.values_[layer] = values.transpose(1, 2).flatten(2) if values.dim() == 4 else values
+        return values
+
+    # --- as hooks --------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def watching(self) -> Iterator[Recorder]:
+        blocks = seams.blocks(self.hf)
+        layer_of = {id(m): layer for layer, block in enumerate(blocks) for m in block.modules()}
+        with ExitStack() as stack:
+            for module, kind in seams.layers([self.hf, *([] if self.head is None else [self.head])]):
+                stack.enter_context(seams.hooked(module, self._hook(kind, layer_of.get(id(module), OUTSIDE))))
+            stack.enter_context(seams.hooked(blocks[-1], self._after_blocks))
+            yield self
+
+    def _hook(self, kind: str, layer: int) -> Any:
+        def hook(module: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> Tensor | None:
+            events = self._events(layer)
+            if kind == "L" and (_past_attention(events) if layer != OUTSIDE else self.outputs is not None):
+                return self._record_linear(events, module, args[0], output)
+            events.append(Event(kind, module, args[0], output))
+            return None
+
+        return hook
+
+    def _record_linear(self, events: list[Event], module: nn.Module, inputs: Tensor, output: Tensor) -> Tensor:
+        """A linear layer that may feed an activation: its output becomes a leaf of autograd, and where a later layer
+        reads an elementwise function of leaves, the gradient of its sum is that function's derivative."""
+        if inputs.requires_grad:
+            leaves = [e.outputs for e in self.leaves]
+            found = torch.autograd.grad(inputs.sum(), leaves, allow_unused=True)
+            used = tuple((e, g) for e, g in zip(self.leaves, found, strict=True) if g is not None)
+            self.leaves = []
+            events.append(Event("L", module, inputs.detach(), output.detach(), used))
+            return output.detach()
+        leaf = output.detach().requires_grad_()
+        self.leaves.append(Event("L", module, inputs, leaf))
+        events.append(self.leaves[-1])
+        return leaf
+
+    def _after_blocks(self, module: nn.Module, args: Any, output: Any) -> None:
+        self.outputs = output[0] if isinstance(output, tuple) else output
+        self.layers[OUTSIDE] = []  # what ran before were embeddings
+        self.leaves = []
+
+    def _events(self, layer: int) -> list[Event]:
+        return self.layers.setdefault(layer, [])
+
+    # --- reading what was seen -------------------------------------------------------------------------------------
+
+    def trace(self, family: Family, readout: Readout, batch: Batch, logits: Tensor) -> Trace:
+        """The trace of the pass that was watched."""
+        blocks = tuple(self._block(layer) for layer in sorted(self.layers) if layer != OUTSIDE)
+        if self.outputs is None:
+            raise RuntimeError("no forward pass was watched")
+        outputs = _wide(self.outputs)
+        head = self._head(readout, _pool(family, readout, batch, outputs.dtype))
+        found = Trace(blocks, outputs, head, logits.detach(), batch.mask)
+        self._check(found)
+        return found
+
+    def _block(self, layer: int) -> Block:
+        events = self._events(layer)
+        order = "".join(e.kind for e in events)
+        pre = bool(PRE_NORM.fullmatch(order))
+        if not pre and not POST_NORM.fullmatch(order):
+            raise self._refusal(f"block {layer} runs its layers in the order {order}")
+        split = order.index("A")
+        first, later = events[:split], events[split + 1 :]
+        scale, later = _scale(later, 1)
+        norm, later = later[1], [later[0], *later[2:]]  # the norm between the halves
+        attention = Attention(
+            before=_norm(first[0]) if pre else None,
+            probabilities=_wide(events[split].outputs).transpose(1, 2),
+            value=self._value(layer, [e for e in first if e.kind == "L"]),
+            output=_scaled(_affine(later[0]), scale),
+            after=None if pre else _norm(norm),
+        )
+        middle = _wide(norm.inputs if pre else norm.outputs)
+        return Block(attention, _feed_forward(later[1:], norm if pre else None), _wide(first[0].inputs), middle)
+
+    def _value(self, layer: int, projections: list[Event]) -> Affine:
+        """The projection, or the part of a fused one, whose output attention received as values."""
+        values = self.values_[layer]
+        width = values.shape[-1]
+        for event in projections:
+            for start in range(0, event.outputs.shape[-1] - width + 1, width):
+                part = event.outputs[..., start : start + width]
+                if part.shape == values.shape and torch.equal(part, values):
+                    whole = _affine(event)
+                    bias = None if whole.bias is None else whole.bias[start : start + width]
+                    return Affine(whole.weight[start : start + width], bias)
+        raise self._refusal(f"the values of block {layer} are not the output of a linear layer")
+
+    def _head(self, readout: Readout, pool: Tensor) -> Head:
+        events = self._events(OUTSIDE)
+        order = "".join(e.kind for e in events)
+        if not HEAD.fullmatch(order):
+            raise self._refusal(f"after the blocks its layers run in the order {order or 'none'}")
+        norm = _norm(events[0]) if order[0] == "N" else None
+        output = _affine(events[-1])
+        if isinstance(readout, LabelWords):
+            rows = list(readout.tokens)
+            output = Affine(output.weight[rows], None if output.bias is None else output.bias[rows])
+        branches = events[-1].branches
+        if not branches:
+            return Head(norm, pool, output)
+        made = tuple(Branch(_affine(e), _row(e.outputs), _row(derivative)) for e, derivative in branches)
+        return Head(norm, pool, FeedForward(None, made, _row(events[-1].inputs), output, None))
+
+    def _check(self, trace: Trace) -> None:
+        """Each half of each block, and the head, must give what the model gave."""
+        tolerance = 0.1 if self.hf.dtype in (torch.float16, torch.bfloat16) else 1e-3
+        real = trace.mask.unsqueeze(-1)
+        states = [*(block.inputs for block in trace.blocks[1:]), trace.outputs]
+        for layer, (block, state) in enumerate(zip(trace.blocks, states, strict=True)):
+            halves = (block.attention(block.inputs), block.middle), (block.feed_forward(block.middle), state)
+            if any(_differ(found * real, known * real, tolerance) for found, known in halves):
+                raise self._refusal(f"block {layer} computes more than its layers tell")
+        if _differ(trace.head(trace.outputs), trace.logits, tolerance):
+            raise self._refusal("its head computes more than its layers tell")
+
+    def _refusal(self, why: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"{type(self.hf).__name__} cannot be decomposed: {why}; known are blocks of attention and a feed-forward "
+            "part with a norm before or after each, and a head of one or two linear layers. "
+            "Use a gradient or perturbation method"
+        )
+
+
+# --- pieces ------------------------------------------------------------------------------------------------------
+
+
+def _differ(found: Tensor, known: Tensor, tolerance: float) -> bool:
+    return bool((found - known).abs().max() > tolerance * known.abs().max().clamp(min=1e-6))
+
+
+def _past_attention(events: list[Event]) -> bool:
+    """Whether the output projection of attention has run, so that the next linear layers feed activations."""
+    kinds = [e.kind for e in events]
+    return "A" in kinds and "L" in kinds[kinds.index("A") :]
+
+
+def _affine(event: Event) -> Affine:
+    if event.module is None:
+        raise RuntimeError("attention is no linear layer")
+    weight, bias = seams.affine(event.module)
+    return Affine(_wide(weight), None if bias is None else _wide(bias))
+
+
+def _scale(events: list[Event], place: int) -> tuple[Tensor | None, list[Event]]:
+    """The scale that stands at a place, and the events without it."""
+    module = events[place].module if place < len(events) and events[place].kind == "S" else None
+    if module is None:
+        return None, events
+    return _wide(seams.scale(module)), [*events[:place], *events[place + 1 :]]
+
+
+def _scaled(affine: Affine, scale: Tensor | None) -> Affine:
+    if scale is None:
+        return affine
+    return Affine(affine.weight * scale.unsqueeze(-1), None if affine.bias is None else affine.bias * scale)
+
+
+def _norm(event: Event) -> Norm:
+    """A norm as the model applied it: the factor is fitted to its output, so no epsilon or precision is guessed."""
+    gain, shift, centred = seams.norm(event.module)
+    gain, x, y = _wide(gain), _wide(event.inputs), _wide(event.outputs)
+    shift = None if shift is None else _wide(shift)
+    direction = (x - x.mean(-1, keepdim=True) if centred else x) * gain
+    linear = y if shift is None else y - shift
+    size = direction.square().sum(-1, keepdim=True)
+    inverse = (linear * direction).sum(-1, keepdim=True) / torch.where(size == 0, 1.0, size)
+    return Norm(gain, shift, centred, inverse)
+
+
+def _feed_forward(events: list[Event], before: Event | None) -> FeedForward:
+    """Linear layers [, scale] [, norm]; the last linear layer is the output."""
+    linears = [e for e in events if e.kind == "L"]
+    scale, rest = _scale(events, len(linears))
+    made = tuple(Branch(_affine(e), _wide(e.outputs.detach()), _wide(d)) for e, d in linears[-1].branches)
+    return FeedForward(
+        before=None if before is None else _norm(before),
+        branches=made,
+        hidden=_wide(linears[-1].inputs),
+        output=_scaled(_affine(linears[-1]), scale),
+        after=_norm(rest[-1]) if rest[-1].kind == "N" else None,
+    )
+
+
+def _pool(family: Family, readout: Readout, batch: Batch, dtype: torch.dtype) -> Tensor:
+    """(B,K,T): the sums of positions that the head reads."""
+    real = batch.mask.to(dtype)
+    if isinstance(readout, OwnHead):
+        return (real / real.sum(1, keepdim=True)).unsqueeze(1)
+    row = torch.zeros_like(real)
+    row[torch.arange(len(batch)), batch.readout] = 1.0
+    if not family.pools:
+        return row.unsqueeze(1)
+    patches = torch.ones_like(row)
+    patches[:, : family.lead] = 0.0
+    return torch.stack([row, patches / patches.sum(1, keepdim=True)], 1)
+
+
+def _row(tensor: Tensor) -> Tensor:
+    """(B,F) -> (B,1,F)"""
+    tensor = _wide(tensor.detach())
+    return tensor.unsqueeze(1) if tensor.dim() == 2 else tensor
+
+
+def _wide(tensor: Tensor) -> Tensor:
+    """At least float32, and out of every graph."""
+    tensor = tensor.detach()
+    return tensor if tensor.dtype == torch.float64 else tensor.float()
