@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from assay.models.load import load_model, save_model
     from assay.models.prompt import Prompt
     from assay.reports.result import evaluate
+    from assay.reports.run import report
 
 __version__ = "0.1.0"
 
@@ -27,6 +28,7 @@ _LAZY = {
     "explain": "assay.explainers.explain",
     "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
+    "report": "assay.reports.run",
     "run": "assay.experiments.runner",
     "save_model": "assay.models.load",
 }
@@ -50,6 +52,7 @@ __all__ = [
     "explain",
     "load_dataset",
     "load_model",
+    "report",
     "run",
     "save_model",
 ]

@@ -95,6 +95,10 @@ class Page:
     def value(self, key: str) -> Any:
         return self.mapping.get(key)
 
+    def value_of(self, key: str) -> Any:
+        """The value of a key where there are keys, else None."""
+        return self.content.get(key) if isinstance(self.content, dict) else None
+
     def at(self, key: str) -> Page:
         if key not in self.mapping:
             raise SpecError(f"{self.where} has no {key!r}; {nearest(key, self.mapping)}")
@@ -111,7 +115,7 @@ class Page:
 
     def names(self, key: str, allowed: Iterable[str], default: list[str]) -> list[str]:
         """One name or a list of names that must exist elsewhere in the plan."""
-        found = self.mapping.get(key) if isinstance(self.content, dict) else None
+        found = _tuples(self.value_of(key))
         if found is None:
             return default
         asked = [found] if isinstance(found, str) else list(found) if isinstance(found, tuple) else [found]

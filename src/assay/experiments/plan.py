@@ -19,6 +19,7 @@ from assay.experiments.store import Store
 
 TOP = ("name", "seed", "data", "models", "studies")
 TRAINED_ON = "trained_on"  # instead of a data set's name: whatever the model was trained on
+RESERVED = ("train", "rows", "index")  # files of a report
 COMMON = ("kind", "models", "data")  # of every study
 
 
@@ -88,6 +89,8 @@ def _jobs(kind: Kind, place: Place, where: Page) -> list[Job]:
 
 def _study(page: Page, seed: Any) -> Kind:
     """The kind of a study with its settings; a study that names no kind is named like one."""
+    if page.name in RESERVED or page.value_of("kind") in RESERVED:
+        raise SpecError(f"{page.where}: the names {', '.join(RESERVED)} are taken; a training belongs under `models`")
     if page.is_text:
         spec = page.reading(parse, page.text)
         return page.reading(lambda: build(spec, KINDS.get(spec.name)))  # type: ignore[no-any-return]

@@ -33,7 +33,7 @@ def record(result: Result) -> dict[str, Any]:
             "seconds": {method: float(np.mean(row)) for method, row in evaluation.seconds.items()},
         },
     }
-    cleaned: dict[str, Any] = _plain(out)
+    cleaned: dict[str, Any] = plain(out)
     return cleaned
 
 
@@ -41,10 +41,10 @@ def _passes(result: Result) -> list[tuple[str, Any]]:
     return list(result.evaluation.passes.items())
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """JSON has no NaN: what is not known is null."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
