@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import yaml
 
 from assay.core.errors import AssayError, SpecError, nearest
+from assay.core.spec import Spec, build
 
 T = TypeVar("T")
 
@@ -139,6 +140,14 @@ class Page:
             return read(*args)
         except AssayError as error:
             raise type(error)(f"{self.where}: {error}") from error
+
+
+def built(page: Page, spec: Spec, cls: type[T]) -> T:
+    """The dataclass of a part of the plan; an error needs no copy of the whole part, the place says where it is."""
+    try:
+        return build(spec, cls)
+    except SpecError as error:
+        raise SpecError(f"{page.where}: {str(error).removeprefix(f'{spec}: ')}") from error
 
 
 def _tuples(value: Any) -> Any:
