@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assay.reports.attack import attack
     from assay.reports.randomise import randomise
     from assay.reports.result import evaluate
+    from assay.reports.run import report
 
 __version__ = "0.1.0"
 
@@ -31,6 +32,7 @@ _LAZY = {
     "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
     "randomise": "assay.reports.randomise",
+    "report": "assay.reports.run",
     "run": "assay.experiments.runner",
     "save_model": "assay.models.load",
 }
@@ -56,6 +58,7 @@ __all__ = [
     "load_dataset",
     "load_model",
     "randomise",
+    "report",
     "run",
     "save_model",
 ]

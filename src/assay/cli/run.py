@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assay.experiments.bench import Outcome
     from assay.experiments.job import Job
     from assay.experiments.plan import Plan
-    from assay.experiments.runner import Summary
+    from assay.experiments.status import Status
     from assay.experiments.store import Store
 
 EVERY = 30.0  # seconds between two lines where there is no terminal to draw a bar on
@@ -93,19 +93,9 @@ def _would_run(console: Console, plan: Plan, store: Store) -> None:
     console.print(f"{agenda.todo} of {len(plan.jobs)} jobs would be run", style="bold")
 
 
-def _tell(console: Console, found: Summary) -> None:
-    from assay.experiments.agenda import State
+def _tell(console: Console, found: Status) -> None:
+    from assay.cli.status import totals, why
 
-    for job in found.of(State.failed):
-        note = found.store.note_path("failed", job.key)
-        console.print(f"failed: {job.name}: {found.reasons[job.key]} (traceback in {note})", style="red", markup=False)
-    for state, style in ((State.blocked, "red"), (State.skipped, "yellow")):
-        reasons: dict[str, int] = {}
-        for job in found.of(state):
-            reason = f"{job.at['study']} {job.at['model']}: {found.reasons[job.key]}"
-            reasons[reason] = reasons.get(reason, 0) + 1
-        for reason, count in reasons.items():
-            console.print(f"{state} ({count} jobs): {reason}", style=style, markup=False)
-    counts = ", ".join(f"{count} {state}" for state, count in found.counts.items())
+    why(console, found)
     already = f", {found.before} of them before" if found.before else ""
-    console.print(f"{found.plan.name}: {len(found.plan.jobs)} jobs: {counts}{already}", style="bold", markup=False)
+    console.print(f"{totals(found)}{already}", style="bold", markup=False)

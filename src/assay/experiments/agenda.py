@@ -64,6 +64,15 @@ class Agenda:
         """Jobs that are to be run, as far as is known now."""
         return sum(state in (State.missing, State.running) for state in self.state.values())
 
+    def remember_failures(self) -> None:
+        """Take failures of the run before as they are, for a report; a run tries them again."""
+        for key in self.jobs:
+            note = self.store.note("failed", key) if self.state[key] is State.missing else None
+            if note is not None:
+                self._end(key, State.failed, str(note["error"]))
+            elif self.state[key] is State.missing:
+                self._settle(key)
+
     # --- while it runs ---------------------------------------------------------------------------------------------
 
     def take(self, held: str | None = None, elsewhere: Collection[str] = ()) -> Job | None:

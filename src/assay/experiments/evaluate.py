@@ -109,7 +109,13 @@ def joined(kind: Evaluate, model: Model, dataset: Dataset, records: Sequence[Rec
         seconds={k: column("seconds", k) for k in methods},
         outputs=column("outputs"),
         gold=tuple(gold_of(model, dataset, example) for example in dataset),
-        shown={k: tuple(Attribution.from_dict(a) for p in parts for a in p["attributions"][k]) for k in methods},
+        shown={k: tuple(a for part in parts for a in _timed(part, k)) for k in methods},
         unseen=column("unseen").astype(np.int64),
         provenance=versions(),
     )
+
+
+def _timed(part: Mapping[str, Any], method: str) -> list[Attribution]:
+    """The attributions that a slice kept, with the seconds that its provenance has."""
+    kept = zip(part["attributions"][method], part["seconds"][method], strict=False)  # only the first few are kept
+    return [Attribution.from_dict({**a, "cost": {**a["cost"], "seconds": seconds}}) for a, seconds in kept]

@@ -9,10 +9,10 @@ from itertools import product
 from typing import Any
 
 from assay.core.errors import SpecError
-from assay.core.spec import Spec, build
+from assay.core.spec import Spec
 from assay.experiments.job import Job
 from assay.experiments.kinds.train import Train, performance_metrics
-from assay.experiments.page import Page
+from assay.experiments.page import Page, built
 from assay.experiments.references import Data, Outside, Pairs, Trained
 from assay.experiments.rule import Rule
 from assay.training.recipe import LOSS
@@ -62,7 +62,7 @@ def _data(name: str, page: Page) -> Data:
     if "source" not in given:
         raise SpecError(f"{page.where} has no source; write source: with what load_dataset takes")
     columns = given.pop("columns", None)
-    made: Data = page.reading(build, Spec("data", tuple(given.items())), _Source).named(name, _pairs(page, columns))
+    made: Data = built(page, Spec("data", tuple(given.items())), _Source).named(name, _pairs(page, columns))
     return made
 
 
@@ -99,7 +99,7 @@ def _outside(name: str, page: Page) -> Outside:
     if labels is not None and not isinstance(labels, dict):
         raise SpecError(f"{page.where}.labels: write name: word, e.g. {{positive: ' positive', negative: ' negative'}}")
     words = None if labels is None else tuple((str(k), str(v)) for k, v in labels.items())
-    made: Outside = page.reading(build, Spec("model", tuple(given.items())), _Loaded).named(name, words)
+    made: Outside = built(page, Spec("model", tuple(given.items())), _Loaded).named(name, words)
     return made
 
 
@@ -119,7 +119,7 @@ def _trained(name: str, page: Page, data: Mapping[str, Data]) -> Iterator[tuple[
         varied = {GRID[key]: chosen[key] for key in lists if len(lists[key]) > 1}
         full = f"{name}({', '.join(f'{k}={v}' for k, v in varied.items())})" if varied else name
         chosen_fields = {GRID[key]: value for key, value in chosen.items()} | {"on": data[chosen["on"]]}
-        kind: Train = page.reading(build, Spec("train", tuple({**chosen_fields, **rest}.items())), Train)
+        kind: Train = built(page, Spec("train", tuple({**chosen_fields, **rest}.items())), Train)
         _check(page, rule, kind)
         about = {"grid": name, "base": kind.train, "trained_on": kind.on.name, "seed": kind.seed}
         job = page.reading(partial(kind.job, {"study": "train", "model": full, **about}, keep=keep))

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import yaml
 
 from assay.core.errors import AssayError, SpecError, nearest
+from assay.core.spec import Spec, build
 
 T = TypeVar("T")
 
@@ -95,6 +96,10 @@ class Page:
     def value(self, key: str) -> Any:
         return self.mapping.get(key)
 
+    def value_of(self, key: str) -> Any:
+        """The value of a key where there are keys, else None."""
+        return self.content.get(key) if isinstance(self.content, dict) else None
+
     def at(self, key: str) -> Page:
         if key not in self.mapping:
             raise SpecError(f"{self.where} has no {key!r}; {nearest(key, self.mapping)}")
@@ -111,7 +116,7 @@ class Page:
 
     def names(self, key: str, allowed: Iterable[str], default: list[str]) -> list[str]:
         """One name or a list of names that must exist elsewhere in the plan."""
-        found = self.mapping.get(key) if isinstance(self.content, dict) else None
+        found = _tuples(self.value_of(key))
         if found is None:
             return default
         asked = [found] if isinstance(found, str) else list(found) if isinstance(found, tuple) else [found]
@@ -135,6 +140,14 @@ class Page:
             return read(*args)
         except AssayError as error:
             raise type(error)(f"{self.where}: {error}") from error
+
+
+def built(page: Page, spec: Spec, cls: type[T]) -> T:
+    """The dataclass of a part of the plan; an error needs no copy of the whole part, the place says where it is."""
+    try:
+        return build(spec, cls)
+    except SpecError as error:
+        raise SpecError(f"{page.where}: {str(error).removeprefix(f'{spec}: ')}") from error
 
 
 def _tuples(value: Any) -> Any:

@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.errors import AssayError, SpecError
-from assay.core.spec import Spec, build, parse
+from assay.core.spec import Spec, parse
 from assay.experiments.bench import Bench
 from assay.experiments.job import Job, Kind, Place
 from assay.experiments.kinds import KINDS
 from assay.experiments.named import data_named, models_named
-from assay.experiments.page import Page
+from assay.experiments.page import Page, built
 from assay.experiments.references import Data, Outside, Trained
 from assay.experiments.store import Store
 
 TOP = ("name", "seed", "data", "models", "studies")
 TRAINED_ON = "trained_on"  # instead of a data set's name: whatever the model was trained on
+RESERVED = ("train", "rows", "index")  # files of a report
 COMMON = ("kind", "models", "data")  # of every study
 
 
@@ -88,9 +89,11 @@ def _jobs(kind: Kind, place: Place, where: Page) -> list[Job]:
 
 def _study(page: Page, seed: Any) -> Kind:
     """The kind of a study with its settings; a study that names no kind is named like one."""
+    if page.name in RESERVED or page.value_of("kind") in RESERVED:
+        raise SpecError(f"{page.where}: the names {', '.join(RESERVED)} are taken; a training belongs under `models`")
     if page.is_text:
         spec = page.reading(parse, page.text)
-        return page.reading(lambda: build(spec, KINDS.get(spec.name)))  # type: ignore[no-any-return]
+        return built(page, spec, page.reading(KINDS.get, spec.name))  # type: ignore[no-any-return]
     name = str(page.value("kind") or page.name)
     cls = page.reading(KINDS.get, name)
     given = {key: value for key, value in page.mapping.items() if key not in COMMON}
@@ -98,7 +101,7 @@ def _study(page: Page, seed: Any) -> Kind:
         given = {"seed": seed, **given}
     allowed = [*COMMON, *cls.__dataclass_fields__]
     page.allow(allowed)
-    return page.reading(build, Spec(name, tuple(given.items())), cls)  # type: ignore[no-any-return]
+    return built(page, Spec(name, tuple(given.items())), cls)  # type: ignore[no-any-return]
 
 
 def _models(page: Page, models: Mapping[str, Outside | Trained]) -> set[str]:

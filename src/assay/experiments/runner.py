@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,31 +12,10 @@ from assay.experiments.bench import Outcome
 from assay.experiments.engines import engine_of
 from assay.experiments.job import Job
 from assay.experiments.plan import Plan, read_plan
+from assay.experiments.status import Status
 from assay.experiments.store import Store, default_folder
 
 Watch = Callable[[Agenda, Job, Outcome], None]
-
-
-@dataclass(frozen=True)
-class Summary:
-    """How a run ended."""
-
-    plan: Plan
-    store: Store
-    before: int  # jobs that were done when it began
-    states: dict[str, State]
-    reasons: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def counts(self) -> dict[State, int]:
-        return {state: n for state, n in Counter(self.states.values()).items() if n}
-
-    def of(self, state: State) -> list[Job]:
-        return [self.plan.jobs[key] for key, found in self.states.items() if found is state]
-
-    @property
-    def ok(self) -> bool:
-        return not self.of(State.failed)
 
 
 def run(
@@ -52,7 +29,7 @@ def run(
     keep: bool = False,
     progress: bool | None = None,
     watch: Watch | None = None,
-) -> Summary:
+) -> Status:
     """Do what a plan says and is not done yet; interrupted, the same call goes on.
 
     plan: a YAML file (docs/runs.md). engine: "local", or "ray" with so many `workers`, on this machine or on the
@@ -69,7 +46,7 @@ def run(
         _drive(made, agenda, progress, watch)
     agenda.close()
     _write_down(agenda)
-    return Summary(found, kept, before, agenda.state, agenda.reasons)
+    return Status(found, kept, agenda.state, agenda.reasons, before)
 
 
 def _drive(engine: Any, agenda: Agenda, progress: bool | None, watch: Watch | None) -> None:

@@ -79,6 +79,22 @@ def assemble(
     return _assemble(name, hf, reader, own, task, labels, None)
 
 
+def load_without_weights(folder: str | Path, fingerprint: str) -> Model:
+    """A saved model whose weights were deleted: it encodes and says what it is, as a report needs; it cannot answer."""
+    config = AutoConfig.from_pretrained(folder)
+    about = Path(folder) / "assay.json"
+    own = json.loads(about.read_text()) if about.is_file() else None
+    make: Any = T5EncoderModel if own and config.model_type == "t5" else _auto_class("", config, None).from_config
+    with torch.device("meta"), seams.quiet():
+        hf = make(config)
+        head = None if own is None else (OwnHead(HEADS.get(own["head"])(config.hidden_size, len(own["labels"]))), own)
+    images = family_of(config.model_type).images
+    reader = _processor(str(folder)) if images else AutoTokenizer.from_pretrained(folder)
+    model = _assemble(Path(folder).name, hf, reader, head, None, None, None)
+    model.__dict__["fingerprint"] = fingerprint  # of the weights that it had
+    return model
+
+
 def save_model(model: Model, folder: str | Path) -> None:
     """Save as a folder that `load_model` reads: safetensors, and assay.json where transformers lacks the head."""
     folder = Path(folder)

@@ -11,7 +11,7 @@ from typing import Any
 from assay.core.errors import AssayError
 from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
-from assay.experiments.evaluate import versions
+from assay.experiments.bench import versions
 from assay.models.model import Model
 from assay.reports.record import plain
 from assay.reports.reproduce import pairs

@@ -112,7 +112,7 @@ class Evaluate:
         aims = [None if self.target == "predicted" else gold_of(model, data, example) for _, example in chunk]
         rows = evaluate_slice(asked, chunk, aims, self.made_metrics(data), work.bar)
         keep = work.job.spec["shown"]
-        rows["attributions"] = {method: part[:keep] for method, part in rows["attributions"].items()}
+        rows["attributions"] = {method: _timeless(part[:keep]) for method, part in rows["attributions"].items()}
         return Rows(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
@@ -120,6 +120,11 @@ class Evaluate:
             for method, values in methods.items():
                 for example, value in zip(rows["examples"], values, strict=True):
                     yield {"method": method, "metric": name, "example": example, "value": value}
+
+
+def _timeless(attributions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without the seconds, which the provenance has."""
+    return [{**a, "cost": {**a["cost"], "seconds": 0.0}} for a in attributions]
 
 
 def removal_words(model: Model, name: str | None) -> str:

@@ -1,0 +1,21 @@
+"""`assay report plan.yaml`: the tables and pages of a plan, as far as it is done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+
+def run(
+    plan: Annotated[Path, typer.Argument(help="YAML file of `assay run`")],
+    output: Annotated[Path, typer.Option(help="folder for the tables and pages")] = Path("report"),
+    store: Annotated[Path | None, typer.Option(help="folder of finished work; default: a cache folder")] = None,
+) -> None:
+    """Write CSV and JSON tables of every study and a page per evaluation; index.html leads to them."""
+    from assay.reports.run import report
+
+    files = report(plan, output, store=store)
+    Console(highlight=False, soft_wrap=True).print(f"wrote {files[0]} and {len(files) - 1} more files", markup=False)

@@ -1,0 +1,204 @@
+"""Plans: what a YAML becomes, keys that exist before anything has run, and errors that say where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.core.errors import AssayError, SpecError
+from assay.experiments.evaluate import run_evaluation
+from assay.experiments.kinds.evaluate import Evaluate
+from assay.experiments.page import Page
+from assay.experiments.plan import Plan, make_plan, read_plan
+from assay.experiments.rule import Rule
+from assay.experiments.runner import run
+from assay.experiments.store import Store
+from assay.experiments.tidy import evaluation, results
+
+PLAN = """
+data:
+  opinions: {source: builtin, limit: 4}
+  cues: {source: augmented(builtin), limit: 3}
+models:
+  ready: builtin
+  tiny:
+    train: bert(layers=1, width=16, heads=2, vocabulary=120, positions=128)
+    on: [opinions, cues]
+    recipe: recipe(epochs=1, batch_size=8)
+    seeds: [0, 1]
+    requires: accuracy >= 0.0
+studies:
+  evaluate:
+    models: ready
+    data: opinions
+    methods: [occlusion, random]
+    metrics: [sufficiency, auprc]
+  own:
+    kind: evaluate
+    models: [tiny]
+    data: trained_on
+    methods: [random]
+    metrics: [comprehensiveness]
+"""
+
+
+def made(text: str, store: Path = Path("/nowhere")) -> Plan:
+    return make_plan(Page.parse(text, "plan.yaml"), Store(store))
+
+
+def test_a_grid_of_trainings_and_its_studies() -> None:
+    plan = made(PLAN)
+    names = ["tiny(on=opinions, seed=0)", "tiny(on=opinions, seed=1)", "tiny(on=cues, seed=0)", "tiny(on=cues, seed=1)"]
+    assert [job.at["model"] for job in plan.trainings] == names
+    own = [cell for cell in plan.cells if cell.study == "own"]
+    assert [(cell.model.name, cell.data.name) for cell in own] == list(
+        zip(names, ["opinions", "opinions", "cues", "cues"], strict=True)
+    )
+    assert [cell.jobs[0].needs for cell in own] == [(job.key,) for job in plan.trainings]
+    assert len({job.key for job in plan.trainings}) == 4
+    order = list(plan.jobs)
+    assert all(order.index(need) < order.index(key) for key, job in plan.jobs.items() for need in job.needs)
+
+
+def test_keys_are_of_content_alone() -> None:
+    """Names, threads and batches change no key; data, recipe, seed, methods and the training behind a model do."""
+    keys = set(made(PLAN).jobs)
+    for same in (
+        PLAN.replace("opinions", "views"),
+        PLAN.replace("tiny:", "small:").replace("[tiny]", "[small]"),
+        PLAN.replace("metrics: [comprehensiveness]", "metrics: [comprehensiveness]\n    batch_tokens: 64"),
+        PLAN.replace("requires: accuracy >= 0.0", "requires: accuracy >= 0.9"),
+    ):
+        assert set(made(same).jobs) == keys, same
+    other = set(made(PLAN.replace("epochs=1", "epochs=2")).jobs)
+    assert len(other & keys) == 1, "only the evaluation of the model from outside stays"
+    assert len(set(made(PLAN.replace("limit: 4", "limit: 5")).jobs) & keys) == 6, "only what is explained of opinions"
+    assert len(set(made(PLAN.replace("[random]", "['random(seed=1)']")).jobs) & keys) == 5
+
+
+def test_evaluate_and_run_share_records(tmp_path: Path) -> None:
+    """The same job function and keys: what one has computed, the other finds, and the numbers are the same."""
+    plan = made(PLAN, tmp_path)
+    ready = next(cell for cell in plan.cells if cell.study == "evaluate")
+    found = run_evaluation(
+        "builtin", ready.data.load(), ["occlusion", "random"], ["sufficiency", "auprc"], store=Store(tmp_path),
+        progress=False,
+    )  # fmt: skip
+    ended = run(plan, store=tmp_path, progress=False)
+    assert ended.ok
+    assert ended.before == 1
+    again = evaluation(ready, Store(tmp_path))
+    assert again is not None
+    assert again.settings == found.settings
+    for metric, methods in found.values.items():
+        for method, values in methods.items():
+            assert again.values[metric][method].tolist() == values.tolist()
+    tidy = results(plan, tmp_path)
+    mine = [row["value"] for row in tidy if row["study"] == "evaluate" and row["metric"] == "sufficiency"]
+    assert mine == [v for values in found.values["sufficiency"].values() for v in values.tolist()]
+    trained = [row for row in tidy if row["study"] == "own"]
+    assert {(row["grid"], row["trained_on"], row["seed"]) for row in trained} == {
+        ("tiny", data, seed) for data in ("opinions", "cues") for seed in (0, 1)
+    }
+    _reports_without_weights(plan, tmp_path)
+
+
+def _reports_without_weights(plan: Plan, store: Path) -> None:
+    """A trained model that was deleted still has its page and tables."""
+    from assay.reports.run import report
+
+    assert not list((store / "artifacts").glob("*/model.safetensors"))
+    files = {path.name for path in report(plan, store / "report", store=store)}
+    assert {"index.html", "rows.csv", "train.csv", "own.json", "tiny(on=cues, seed=1) on cues.html"} <= files
+    page = (store / "report" / "own" / "tiny(on=cues, seed=1) on cues.html").read_text()
+    assert "Which explanation of tiny(on=cues, seed=1) can be trusted?" in page
+
+
+def test_a_shared_job_is_one_job() -> None:
+    same = "models: ready, data: opinions, methods: [occlusion, random], metrics: [sufficiency, auprc]"
+    twice = f"{PLAN}  again: {{kind: evaluate, {same}}}\n"
+    assert set(made(twice).jobs) == set(made(PLAN).jobs)
+    assert len(made(twice).cells) == len(made(PLAN).cells) + 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("studies:", "studys:", ["plan.yaml: there is no 'studys' here", "did you mean 'studies'"]),
+        ("  own:\n    kind: evaluate", "  own:\n    kind: evaluat", ["studies.own: there is no kind", "'evaluate'"]),
+        ("methods: [occlusion", "methods: [oclusion", ["studies.evaluate: there is no method 'oclusion'"]),
+        ("metrics: [suff", "metrics: [sff", ["studies.evaluate: there is no metric", "did you mean 'sufficiency'"]),
+        ("metrics: [suff", "metrcs: [suff", ["studies.evaluate: there is no 'metrcs' here; did you mean 'metrics'"]),
+        ("data: opinions\n", "data: opinion\n", ["studies.evaluate.data: the plan has no 'opinion'", "'opinions'"]),
+        ("models: ready", "models: redy", ["studies.evaluate.models: the plan has no 'redy'", "did you mean 'ready'"]),
+        ("on: [opinions, cues]", "on: [opinion]", ["models.tiny.on: the plan has no 'opinion'"]),
+        ("    on: [opinions, cues]\n", "", ["models.tiny does not say what it is trained on"]),
+        ("epochs=1", "epoch=1", ["models.tiny: recipe has no parameter 'epoch'", "did you mean 'epochs'"]),
+        ("recipe: recipe(", "recpe: recipe(", ["models.tiny: there is no 'recpe' here; did you mean 'recipe'"]),
+        ("seeds: [0, 1]", "seeds: [0, one]", ["models.tiny: train: seed=one is not allowed", "a whole number"]),
+        ("accuracy >= 0.0", "accuracy > chance", ["models.tiny.requires: cannot read the rule", "accuracy >= chance"]),
+        ("accuracy >= 0.0", "pearson >= 0.1", ["models.tiny.requires: a classification has no score 'pearson'"]),
+        ("ready: builtin", "ready: {lod: builtin}", ["models.ready says neither `load`"]),
+        ("ready: builtin", "ready: /no/such/folder", ["studies.evaluate with ready on opinions", "cannot load"]),
+        ("limit: 4", "limits: 4", ["data.opinions: there is no 'limits' here; did you mean 'limit'"]),
+        ("limit: 4", "limit: many", ["data.opinions: data: limit=many is not allowed"]),
+        ("source: builtin, limit: 4", "limit: 4", ["data.opinions has no source"]),
+        ("  ready: builtin", "  ready: builtin\n  ready: other", ["line 7: 'ready' is given twice, first in line 6"]),
+        ("models: ready\n    data: opinions", "models: ready\n    data: trained_on", ["ready comes from outside"]),
+        ("  own:\n", "  train:\n", ["a training belongs under `models`"]),
+        ("data:\n  opinions", "data: [\n  opinions", ["plan.yaml is no YAML"]),
+        (PLAN, "- a list", ["plan.yaml must hold `name: value` lines, but it is a list"]),
+    ],
+)  # fmt: skip
+def test_a_bad_plan_is_named_by_its_key(old: str, new: str, words: list[str]) -> None:
+    assert old in PLAN
+    with pytest.raises(AssayError) as caught:
+        made(PLAN.replace(old, new, 1))
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AssayError, match=r"cannot read the plan .*nope\.yaml: No such file"):
+        read_plan(tmp_path / "nope.yaml", Store(tmp_path))
+
+
+def test_words_of_yaml_stay_words_and_numbers_are_numbers() -> None:
+    """In YAML 1.1 on, yes and no are truth values and 5e-5 is a word."""
+    page = Page.parse("on: yes\nno: [5e-5, 1e3, 0.5, 7, .5, -1.5e-2, true, 1.2.3, e5]")
+    assert page.mapping == {"on": "yes", "no": (5e-5, 1e3, 0.5, 7, 0.5, -1.5e-2, True, "1.2.3", "e5")}
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "ok"),
+    [
+        ("accuracy >= 0.6", {"accuracy": 0.6}, True),
+        ("accuracy >= 0.6", {"accuracy": 0.59}, False),
+        ("accuracy >= chance + 0.1", {"accuracy": 0.34}, False),
+        ("accuracy >= chance + 0.1", {"accuracy": 0.36}, True),
+        ("accuracy >= majority", {"accuracy": 0.69}, False),
+        ("accuracy>=majority+.05", {"accuracy": 0.76}, True),
+        ("loss <= 5e-1", {"loss": 0.51}, False),
+        ("loss <= 5e-1", {"loss": 0.5}, True),
+    ],
+)
+def test_rules(text: str, rows: dict[str, float], ok: bool) -> None:
+    found = Rule.parse(text).broken({"validation": rows, "chance": 0.25, "majority": 0.7})
+    assert (found is None) is ok
+
+
+def test_a_rule_is_read_as_it_is_written() -> None:
+    assert str(Rule.parse("accuracy >= chance + 0.10")) == "accuracy >= chance + 0.1"
+    for text in ("accuracy", "accuracy >=", "accuracy >= luck + 0.1", ">= 3", ""):
+        with pytest.raises(SpecError, match="cannot read the rule"):
+            Rule.parse(text)
+
+
+def test_the_settings_of_a_study_are_checked_at_once() -> None:
+    with pytest.raises(SpecError, match="target='positive'"):
+        Evaluate(("random",), ("sufficiency",), target="positive")  # type: ignore[arg-type]
+    empty: Any = ()
+    with pytest.raises(SpecError, match="methods=\\[\\]"):
+        Evaluate(empty)

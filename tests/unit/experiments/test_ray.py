@@ -1,0 +1,89 @@
+"""The Ray engine with a real Ray on this machine: the same rows, and dead workers cost nothing but time."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.core.errors import AssayError, StoreError
+from assay.experiments.agenda import State
+from assay.experiments.runner import run
+from assay.experiments.store import Store
+from unit.experiments.test_runner import mounted, rows
+from unit.experiments.toy import job, plan
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # workers take seconds to start; Ray warns
+
+TESTS = str(Path(__file__).parents[2])
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """One Ray for all tests: an existing cluster, as far as the engine can see."""
+    ray = pytest.importorskip("ray", reason="needs the extra: pip install 'assay[ray]'")
+    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
+    if TESTS not in sys.path:
+        sys.path.insert(0, TESTS)
+    path = os.pathsep.join(sys.path)
+    found = ray.init(
+        address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error",
+        object_store_memory=2**27, runtime_env={"env_vars": {"PYTHONPATH": path}},
+    )  # fmt: skip
+    yield found["gcs_address"] if isinstance(found, dict) else found.address_info["gcs_address"]
+    ray.shutdown()
+
+
+def pids(store: Path) -> set[int]:
+    return {json.loads(path.read_text())["provenance"]["pid"] for path in store.glob("??/*.json")}
+
+
+def test_the_same_rows_as_the_local_engine_and_a_killed_worker_costs_only_time(cluster: str, tmp_path: Path) -> None:
+    def whole(flag: Path | None) -> object:
+        made = [job(i, artifact=True) for i in range(6)]
+        kill = {} if flag is None else {"dies_once": str(flag)}
+        users = [job(100 + i, [made[i % 6]], seconds=0.05, **(kill if i == 7 else {})) for i in range(18)]
+        return plan(*made, *users)
+
+    flag = tmp_path / "died"
+    local = run(whole(None), store=tmp_path / "local", progress=False)  # type: ignore[arg-type]
+    found = run(whole(flag), store=tmp_path / "ray", engine="ray", workers=2, progress=False)  # type: ignore[arg-type]
+    assert flag.exists(), "a worker was killed with SIGKILL"
+    assert found.states == local.states
+    assert rows(tmp_path / "ray") == rows(tmp_path / "local")
+    assert os.getpid() not in pids(tmp_path / "ray")
+    assert len(pids(tmp_path / "ray")) >= 2, "two workers shared the work"
+
+
+def test_failures_blocks_and_jobs_that_kill_every_worker(cluster: str, tmp_path: Path) -> None:
+    switch = tmp_path / "broken"
+    switch.touch()
+    bad, deadly = job(1, artifact=True, fails_while=str(switch)), job(2, dies=True)
+    child, good = job(3, [bad]), job(4)
+    found = run(plan(bad, deadly, child, good), store=tmp_path / "s", engine="ray", workers=2, progress=False)
+    assert [found.states[j.key] for j in (bad, deadly, child, good)] == ["failed", "failed", "blocked", "done"]
+    assert found.reasons[bad.key] == "number 1 is bad"
+    assert "worker died 3 times" in found.reasons[deadly.key]
+    note = Store(tmp_path / "s").note("failed", bad.key)
+    assert note is not None
+    assert "toy.py" in note["traceback"]
+    switch.unlink()
+    again = run(plan(bad, child, good), store=tmp_path / "s", engine="ray", workers=1, progress=False)
+    assert set(again.states.values()) == {State.done}
+
+
+def test_a_full_disk_ends_a_ray_run_too(cluster: str, tmp_path: Path) -> None:
+    with mounted("-t", "tmpfs", "-o", "size=128k", "tmpfs", folder=tmp_path):
+        with pytest.raises(StoreError, match=r"cannot write the record .*json: No space left on device"):
+            run(plan(*(job(i) for i in range(200))), store=tmp_path, engine="ray", workers=2, progress=False)
+        assert len(rows(tmp_path)) > 5
+
+
+def test_without_the_extra_a_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(AssayError, match=r"pip install 'assay\[ray\]'"):
+        run(plan(job(1)), store=tmp_path, engine="ray")
