@@ -20,13 +20,20 @@ class Catalog:
     kind: str  # what one entry is called in an error message
     skip: tuple[str, ...] = ()  # files of the package that are no entry
     deep: bool = False  # entries live one folder down (explainers/gradient/...), the folder being their group
+    groups: tuple[str, ...] = ()  # only these folders; none named: all
 
     @cached_property
     def modules(self) -> dict[str, str]:
         """Module path of every name; nothing is imported yet."""
-        groups = [f"{self.package}.{m.name}" for m in _inside(self.package) if m.ispkg] if self.deep else [self.package]
-        found = {m.name: f"{group}.{m.name}" for group in groups for m in _inside(group) if not m.ispkg}
+        found = {m.name: f"{home}.{m.name}" for home in self._homes for m in _inside(home) if not m.ispkg}
         return {name: found[name] for name in sorted(found) if not name.startswith("_") and name not in self.skip}
+
+    @property
+    def _homes(self) -> list[str]:
+        if not self.deep:
+            return [self.package]
+        folders = [m.name for m in _inside(self.package) if m.ispkg]
+        return [f"{self.package}.{name}" for name in folders if not self.groups or name in self.groups]
 
     @property
     def names(self) -> list[str]:
