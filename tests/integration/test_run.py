@@ -24,6 +24,15 @@ ASSAY = [sys.executable, "-m", "assay"]
 ENV = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "HF_HUB_OFFLINE": "1"}
 DOCS = Path(__file__).parents[2] / "docs" / "runs.md"
 
+IMPORTS = """
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from assay.experiments.job import Job, Place, Row, Work
+from assay.masking.units import divide
+
+"""
 HUNDREDS = """
 models:
   ready: builtin
@@ -99,6 +108,25 @@ def test_a_failed_job_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None
     assert looked.exit_code == 0
     assert "failed: evaluate builtin bad 0-1" in looked.output
     assert "1 of 2 jobs would be run" in here("run", *arguments, "--dry-run").output
+
+
+def test_the_kind_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new kind of study is one new file: that of the guide, as it stands there."""
+    from assay.experiments import kinds, results
+
+    (code,) = [
+        part for part in re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL) if "class Length" in part
+    ]
+    (tmp_path / "length.py").write_text(IMPORTS + code)
+    monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
+    monkeypatch.delitem(kinds.KINDS.__dict__, "modules", raising=False)
+    (tmp_path / "plan.yaml").write_text("data: [builtin]\nmodels: [builtin]\nstudies: {length: {units: word}}\n")
+    done = here("run", str(tmp_path / "plan.yaml"), "--store", str(tmp_path / "s"))
+    assert done.exit_code == 0, done.output
+    found = results(tmp_path / "plan.yaml", tmp_path / "s")
+    monkeypatch.delitem(kinds.KINDS.__dict__, "modules", raising=False)
+    assert len(found) == 30
+    assert all(row["study"] == "length" and row["value"] > 2 for row in found)
 
 
 @pytest.mark.slow
