@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import random
@@ -14,14 +15,45 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from assay.cli.main import app
 
 ASSAY = [sys.executable, "-m", "assay"]
 ENV = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "HF_HUB_OFFLINE": "1"}
 DOCS = Path(__file__).parents[2] / "docs" / "runs.md"
 
+IMPORTS = """
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from assay.experiments.job import Job, Place, Row, Work
+from assay.masking.units import divide
+
+"""
+HUNDREDS = """
+models:
+  ready: builtin
+  tiny:
+    train: bert(layers=1, width=16, heads=2, vocabulary=120, positions=128)
+    on: all
+    recipe: recipe(epochs=4, batch_size=8)
+    seeds: [0, 1, 2]
+studies:
+  evaluate: {models: ready, methods: [occlusion, random], metrics: [sufficiency, auprc]}
+  own: {kind: evaluate, models: tiny, data: all, methods: [random]}
+"""
+
 
 def assay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*ASSAY, *arguments], cwd=cwd, env=ENV, capture_output=True, text=True, timeout=900)
+
+
+def here(*arguments: str) -> Result:
+    """A command in this process, which has imported everything already."""
+    return CliRunner().invoke(app, arguments)
 
 
 def rows(store: Path) -> dict[str, object]:
@@ -41,16 +73,16 @@ def test_the_example_of_the_guide(ran: tuple[Path, subprocess.CompletedProcess[s
     folder, done = ran
     assert done.returncode == 0, done.stderr
     assert "first steps: 5 jobs: 5 done" in done.stdout
-    looked = assay("status", "plan.yaml", "--store", "store", cwd=folder)
+    looked = here("status", str(folder / "plan.yaml"), "--store", str(folder / "store"))
     assert "first steps: 5 jobs: 5 done" in looked.stdout
     assert re.search(r"own_data +small\(seed=1\) +1", looked.stdout)
 
 
 def test_its_report(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     folder, _ = ran
-    done = assay("report", "plan.yaml", "--store", "store", "--output", "out", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    table = list(csv.DictReader((folder / "out" / "evaluate.csv").open()))
+    done = here("report", str(folder / "plan.yaml"), "--store", str(folder / "store"), "--output", str(folder / "out"))
+    assert done.exit_code == 0, done.output
+    table = list(csv.DictReader(io.StringIO((folder / "out" / "evaluate.csv").read_text())))
     assert {(row["method"], row["metric"]) for row in table} >= {("lime(samples=100)", "auprc")}
     assert len(table) == 9
     assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in table)
@@ -62,35 +94,46 @@ def test_its_report(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     assert len(list((folder / "out" / "own_data").glob("*.html"))) == 2
 
 
-def test_a_bad_plan_ends_in_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "plan.yaml").write_text("data: [builtin]\nmodels: [builtin]\nstudies: {evaluate: {metrcs: [auprc]}}\n")
-    done = assay("run", "plan.yaml", "--store", "s", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "plan.yaml, studies.evaluate: there is no 'metrcs' here; did you mean 'metrics'" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_a_failed_job_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    """An empty text cannot be explained; the other data set is done all the same."""
+    (tmp_path / "bad.jsonl").write_text('{"text": "", "label": "positive"}\n')
+    plan = f"data: {{good: {{source: builtin, limit: 2}}, bad: {tmp_path / 'bad.jsonl'}}}\nmodels: [builtin]\n"
+    (tmp_path / "plan.yaml").write_text(plan + "studies: {evaluate: {methods: [random], metrics: [sufficiency]}}\n")
+    arguments = (str(tmp_path / "plan.yaml"), "--store", str(tmp_path / "s"))
+    done = here("run", *arguments)
+    assert done.exit_code == 1
+    assert "plan: 2 jobs: 1 done, 1 failed" in done.output
+    assert re.search(r"failed: evaluate builtin bad 0-1: input 0: .*traceback in .*/failed/\w+\.json", done.output)
+    looked = here("status", *arguments)
+    assert looked.exit_code == 0
+    assert "failed: evaluate builtin bad 0-1" in looked.output
+    assert "1 of 2 jobs would be run" in here("run", *arguments, "--dry-run").output
+
+
+def test_the_kind_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new kind of study is one new file: that of the guide, as it stands there."""
+    from assay.experiments import kinds, results
+
+    (code,) = [
+        part for part in re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL) if "class Length" in part
+    ]
+    (tmp_path / "length.py").write_text(IMPORTS + code)
+    monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
+    monkeypatch.delitem(kinds.KINDS.__dict__, "modules", raising=False)
+    (tmp_path / "plan.yaml").write_text("data: [builtin]\nmodels: [builtin]\nstudies: {length: {units: word}}\n")
+    done = here("run", str(tmp_path / "plan.yaml"), "--store", str(tmp_path / "s"))
+    assert done.exit_code == 0, done.output
+    found = results(tmp_path / "plan.yaml", tmp_path / "s")
+    monkeypatch.delitem(kinds.KINDS.__dict__, "modules", raising=False)
+    assert len(found) == 30
+    assert all(row["study"] == "length" and row["value"] > 2 for row in found)
 
 
 @pytest.mark.slow
 def test_a_run_of_hundreds_of_real_jobs_killed_ten_times_ends_with_the_same_table(tmp_path: Path) -> None:
     """Small evaluations of the built-in model and trainings, each process killed (SIGKILL) at a random moment."""
     data = [f"  d{i}: {{source: builtin, limit: 2, seed: {i}}}" for i in range(220)]
-    text = (
-        "data:\n  all: builtin\n"
-        + "\n".join(data)
-        + """
-models:
-  ready: builtin
-  tiny:
-    train: bert(layers=1, width=16, heads=2, vocabulary=120, positions=128)
-    on: all
-    recipe: recipe(epochs=4, batch_size=8)
-    seeds: [0, 1, 2]
-studies:
-  evaluate: {methods: [occlusion, random], metrics: [sufficiency, auprc]}
-"""
-    )
-    (tmp_path / "plan.yaml").write_text(text.replace("studies:\n  evaluate: {", "studies:\n  evaluate: {models: ready, ")
-                                        + "  own: {kind: evaluate, models: tiny, data: all, methods: [random]}\n")  # fmt: skip
+    (tmp_path / "plan.yaml").write_text("data:\n  all: builtin\n" + "\n".join(data) + HUNDREDS)
     command = ["run", "plan.yaml", "--threads", "1", "--store"]
     whole = assay(*command, "whole", cwd=tmp_path)
     assert whole.returncode == 0, whole.stderr

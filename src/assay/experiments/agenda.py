@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 
@@ -40,7 +40,7 @@ class Agenda:
                     raise StoreError(f"{job.name} needs the job {need}, which the plan does not have")
                 self.dependants[need].append(key)
         self._look()
-        self.ready: dict[str, list[str]] = defaultdict(list)  # by group
+        self.ready: dict[str, deque[str]] = defaultdict(deque)  # by group
         for key in jobs:
             self._offer(key)
 
@@ -83,7 +83,7 @@ class Agenda:
         if held not in groups:
             fresh = [group for group in groups if group not in elsewhere] or groups
             held = max(fresh, key=self._weight)
-        key = self.ready[str(held)].pop(0)
+        key = self.ready[str(held)].popleft()
         self.state[key] = State.running
         return self.jobs[key]
 
@@ -94,7 +94,7 @@ class Agenda:
     def give_back(self, job: Job) -> None:
         """Its worker died: somebody else may have it, before anything else of its group."""
         self.state[job.key] = State.missing
-        self.ready[job.group].insert(0, job.key)
+        self.ready[job.group].appendleft(job.key)
 
     def finish(self, job: Job, outcome: Outcome) -> None:
         self.state[job.key] = State(outcome.state)
@@ -120,11 +120,10 @@ class Agenda:
         self._let_go(key)
 
     def _offer(self, key: str) -> None:
+        """Put a job that may start among those of its group; called once, when the last of its needs is met."""
         job = self.jobs[key]
-        waiting = self.ready[job.group]
-        met = all(self.state[need] is State.done for need in job.needs)
-        if met and self.state[key] is State.missing and key not in waiting:
-            waiting.append(key)
+        if self.state[key] is State.missing and all(self.state[need] is State.done for need in job.needs):
+            self.ready[job.group].append(key)
 
     def _settle(self, key: str) -> None:
         """A job whose needs ended badly ends too."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from assay.core.errors import AssayError, StoreError
 from assay.core.progress import Progress
 from assay.experiments.job import Job, Rows, Work
 from assay.experiments.references import AnyModel
-from assay.experiments.store import Record, Store
+from assay.experiments.store import Record, Store, canonical
 from assay.models.model import Model
 
 
@@ -65,9 +66,21 @@ class Bench:
             raise
         except Exception as error:
             return self._failed(job, error, time.perf_counter() - began)
+        self._compare(job, record)
         self.store.put(record)
         self.store.drop_note("failed", job.key)
         return Outcome("done", time.perf_counter() - began)
+
+    def _compare(self, job: Job, record: Record) -> None:
+        """An artefact that was deleted and built again should be what it was: others were made of it."""
+        before = self.store.get(job.key)
+        if before is not None and canonical(before.rows) != canonical(record.rows):
+            made = ", ".join(f"{k} {before.provenance.get(k)}" for k in ("assay", "torch", "transformers"))
+            warnings.warn(
+                f"{job.name} was run again and came out differently than before (with {made}); "
+                "records made of the first result stay",
+                stacklevel=2,
+            )
 
     def _failed(self, job: Job, error: Exception, seconds: float) -> Outcome:
         words = sentence(error)
