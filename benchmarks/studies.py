@@ -3,7 +3,7 @@
     python benchmarks/studies.py                        # the built-in model
     python benchmarks/studies.py --model FOLDER --examples 16
 
-The bare loop is plain torch on the same batches: no units, no state, no rows. A study may take 1.2 x its time and passes.
+The bare loop is plain torch on the same batches: no units, no state, no rows. The aim is 1.2 x.
 """
 
 from __future__ import annotations

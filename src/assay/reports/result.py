@@ -134,6 +134,7 @@ def evaluate(
     units: str = "token",
     scope: int | str | None = None,
     target: str = "predicted",
+    scale: str | None = None,
     limit: int | None = None,
     seed: int = 0,
     store: str | Path | None = None,
@@ -144,6 +145,7 @@ def evaluate(
 
     dataset: anything `load_dataset` takes. methods, metrics: specs; None is a default choice. protocol: eraser, thesis,
     aml or aml_code. removal is for the methods; metrics remove as the protocol says. target: 'predicted' or 'gold'.
+    scale: what is explained (probability, logit, ...) instead of each method's own.
     store: a folder for finished slices; None keeps them in a cache folder, so that the same call goes on where it was.
     """
     data = load_dataset(dataset)
@@ -165,6 +167,7 @@ def evaluate(
             units=units,
             scope=scope,
             target=target,
+            scale=scale,
             seed=seed,
             store=kept,
             batch_tokens=batch_tokens,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 import torch
-from scipy.stats import spearmanr
+from scipy.stats import rankdata
 
 from assay.core.attributions import Attributions
 from assay.core.errors import ModelError, SpecError, nearest
@@ -136,7 +136,7 @@ def correlation(old: Attribution, new: Attribution) -> float | None:
     a, b = old.scores[seen], new.scores[seen]
     if np.ptp(a) == 0:
         return None
-    return 0.0 if np.ptp(b) == 0 else float(spearmanr(a, b).statistic)
+    return 0.0 if np.ptp(b) == 0 else float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])
 
 
 def summary(rows: Sequence[Row]) -> list[Row]:

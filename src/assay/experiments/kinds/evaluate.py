@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from assay.core.errors import SpecError, TargetError
 from assay.core.spec import Spec
-from assay.core.types import Example
+from assay.core.types import Example, Scale, Target
 from assay.datasets.dataset import Dataset
 from assay.evaluation.metrics import metric
 from assay.experiments.job import Job, Place, Row, Rows, Work
@@ -41,7 +41,8 @@ PLAUSIBILITY = ("auprc", "token_f1")  # added where the data have rationales
 class Evaluate:
     """Values of every metric for every method and example, with curves, agreement, costs and the model's outputs.
 
-    metrics None: faithfulness, and plausibility where the data have rationales. batch_tokens changes no number.
+    metrics None: faithfulness, and plausibility where the data have rationales. scale: what is explained, instead of
+    each method's own; metrics follow the protocol. batch_tokens changes no number.
     """
 
     methods: tuple[str, ...] = METHODS
@@ -51,6 +52,7 @@ class Evaluate:
     units: str = "token"
     scope: int | str | None = None
     target: Literal["predicted", "gold"] = "predicted"
+    scale: Scale | None = None
     seed: int = 0
     batch_tokens: int | None = None
 
@@ -64,6 +66,7 @@ class Evaluate:
                 raise SpecError(
                     f"{name}=[]: name at least one of `assay list {name}`, or leave {name} out for the default"
                 )
+        Target(scale=self.scale)  # an unknown one is an error here
         _ = self.made_methods, self.made_metrics(())  # a misspelt name is an error of the plan, not of its jobs
 
     @cached_property
@@ -90,6 +93,7 @@ class Evaluate:
             "scope": self.scope,
             "target": self.target,
             "seed": self.seed,
+            **({"scale": self.scale} if self.scale else {}),
         }
 
     def settings_of(self, model: Model, data: Dataset) -> dict[str, Any]:
@@ -109,11 +113,16 @@ class Evaluate:
         asked = Explaining.make(
             model, self.made_methods, self.units, self.removal, self.scope, self.seed, self.batch_tokens
         )
-        aims = [None if self.target == "predicted" else gold_of(model, data, example) for _, example in chunk]
+        aims = [self.aim(model, data, example) for _, example in chunk]
         rows = evaluate_slice(asked, chunk, aims, self.made_metrics(data), work.bar)
         keep = work.job.spec["shown"]
         rows["attributions"] = {method: _timeless(part[:keep]) for method, part in rows["attributions"].items()}
         return Rows(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared
+
+    def aim(self, model: Model, data: Dataset, example: Example) -> Target | int | float | None:
+        """What is explained of an example, as `explain` takes it."""
+        label = None if self.target == "predicted" else gold_of(model, data, example)
+        return label if self.scale is None else Target(None if label is None else int(label), scale=self.scale)
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
         for name, methods in rows["values"].items():

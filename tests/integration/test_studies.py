@@ -1,0 +1,47 @@
+"""`assay randomise` and `assay attack` as a newcomer runs them: a table, a verdict, a page, JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import assay
+from assay.cli.main import app
+
+
+def run(*words):
+    found = CliRunner().invoke(app, [*words], catch_exceptions=False)
+    assert found.exit_code == 0
+    return found.output
+
+
+def test_randomise(tmp_path):
+    page, rows = tmp_path / "r.html", tmp_path / "r.json"
+    files = ["--report", str(page), "--json", str(rows)]
+    out = run("randomise", "--limit", "3", "--methods", "gradient,average_attention", "--seeds", "2", *files)
+    assert "cascading" in out
+    assert "With every block drawn anew" in out
+    record = json.loads(rows.read_text())
+    assert len(record["rows"]) == 3 * 2 * 2 * 2 * 2  # examples, methods, modes, blocks, seeds
+    text = page.read_text(encoding="utf-8")
+    assert text.count('class="plot"') == 2
+    assert "http" not in text.split("</style>")[1]
+
+
+def test_attack(tmp_path):
+    page, rows = tmp_path / "a.html", tmp_path / "a.json"
+    files = ["--report", str(page), "--json", str(rows)]
+    out = run("attack", "--limit", "2", "--steps", "3", "--methods", "gradient", *files)
+    assert "rank change" in out
+    record = json.loads(rows.read_text())
+    assert {row["objective"] for row in record["rows"]} == {"prediction_kept", "probability_matched"}
+    assert page.read_text(encoding="utf-8").count('<p class="h"') == 2 * 3  # original and two objectives per example
+
+
+def test_bad_names_end_in_a_sentence():
+    with pytest.raises(assay.SpecError, match="did you mean 'probability_matched'"):
+        assay.attack(objectives=["probability_match"])
+    with pytest.raises(assay.SpecError, match="no mode"):
+        assay.randomise(modes=("all",))
