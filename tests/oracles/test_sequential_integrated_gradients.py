@@ -138,11 +138,13 @@ def test_a_bad_number_of_steps():
 @pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason="the fine-tuned MiniLM classifier is not on this machine")
 def test_both_forms_agree_on_a_real_model():
-    """Within 1e-4 of the single-token mask effect, in float32, with the paper's 50 nodes."""
-    texts = ["a modest pleasure that accomplishes its goals", "dull and far too long"]
+    """Within 1e-4 of the single-token mask effect, in float32; the paper's 50 nodes are too few for the first text."""
+    texts = ["one long string of cliches .", "lovely and poignant ."]
     model = assay.load_model(REAL)
-    path = explain(model, texts, f"{NAME}(exact=False)")
     effect = explain(model, texts, "occlusion", target=assay.Target(scale="logit"))
-    for a, b in zip(path, effect, strict=True):
-        assert np.abs(a.scores - b.scores).max() < 1e-4
-        assert np.abs(b.scores).max() > 0.05
+    for steps, tolerance in ((50, 1e-3), (100, 1e-4)):
+        for a, b in zip(explain(model, texts, f"{NAME}(exact=False, steps={steps})"), effect, strict=True):
+            gap = float(np.abs(a.scores - b.scores).max())
+            assert gap < tolerance
+            assert a.extra["quadrature_error"] == pytest.approx(gap, abs=2e-5)
+            assert np.abs(b.scores).max() > 0.05
