@@ -41,7 +41,7 @@ if asked movies; then
   train minilm-movies --base "$MODELS/minilm-sst2-sentences" --data "$DATA/eraser_movies" --epochs 2 --batch-size 16 \
     --max-length 256
   for model in minilm-sst2-sentences minilm-movies; do
-    evaluate "movies-$model" --model "$MODELS/$model" --data "$DATA/eraser_movies/test.jsonl.gz" \
+    evaluate "movies-$model" --model "$MODELS/$model" --data "$DATA/eraser_movies/test.jsonl.gz" --max-length 256 \
       --methods "integrated_gradients(steps=12),gradient,gradient_x_input,smooth_grad(samples=4),attention_rollout,average_attention,attention_x_gradient,random" \
       --metrics "auc,auprc,token_f1,iou_f1,top_k_f1(k=25),top_k_f1(k=25, average=micro)"
   done

@@ -80,6 +80,7 @@ def test_micro_top_k_f1_pools_hits_over_examples() -> None:
     found = {row["metric"]: row["value"] for row in result.table() if row["method"] == "occlusion"}
     assert found[specs[0]] == pytest.approx((2 * hits / (chosen + true)).mean())
     assert found[specs[1]] == pytest.approx(2 * hits.sum() / (chosen.sum() + true.sum()))
+    assert not result.twins, "the same values, but other weights"
 
 
 def test_curves_of_short_and_long_texts_have_the_same_points() -> None:

@@ -17,12 +17,13 @@ def loaded(
     label: Sequence[str] | None = None,
     device: str | None = None,
     dtype: str | None = None,
+    max_length: int | None = None,
 ) -> Model:
     """The model; with a prompt, a language model that answers with one word per label."""
     from assay.models.load import load_model
 
     words = dict(_label(item) for item in label) if label else None
-    return load_model(model, prompt=prompt, labels=words, device=device, dtype=dtype)
+    return load_model(model, prompt=prompt, labels=words, device=device, dtype=dtype, max_length=max_length)
 
 
 def _label(item: str) -> tuple[str, str]:

@@ -35,13 +35,18 @@ def run(
     units: Annotated[str, typer.Option(help="token, word, sentence or patch")] = "token",
     scope: Annotated[str | None, typer.Option(help="score only 'text' or 'text_pair'")] = None,
     target: Annotated[str, typer.Option(help="explain the 'predicted' or the 'gold' class")] = "predicted",
-    scale: Annotated[str | None, typer.Option(help="explain probability, logit, ...; default: each method's own")] = None,
+    scale: Annotated[
+        str | None, typer.Option(help="explain probability, logit, ...; default: each method's own")
+    ] = None,
     seed: Annotated[int, typer.Option(help="of everything random")] = 0,
     store: Annotated[Path | None, typer.Option(help="folder of finished work; default: a cache folder")] = None,
     batch_tokens: Annotated[int | None, typer.Option(help="positions per pass through the model")] = None,
     prompt: Annotated[str | None, typer.Option(help="template with {text}, to classify with a language model")] = None,
     label: Annotated[list[str] | None, typer.Option(help="name=word that follows the prompt; once per label")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, ...")] = None,
+    max_length: Annotated[
+        int | None, typer.Option(help="cut texts after so many positions; default: the model's")
+    ] = None,
     dtype: Annotated[str | None, typer.Option(help="float32, bfloat16, ...")] = None,
     report: Annotated[Path, typer.Option(help="the page to write")] = REPORT,
     as_markdown: Annotated[Path | None, typer.Option("--markdown", help="also write verdict and table here")] = None,
@@ -58,7 +63,7 @@ def run(
     warnings.filterwarnings("ignore", message="an input is longer")  # one for each; the end sums them up
     dataset = load_dataset(data, split=split, columns=_columns(columns))
     result = evaluate(
-        loaded(model, prompt, label, device, dtype),
+        loaded(model, prompt, label, device, dtype, max_length),
         dataset,
         None if methods is None else split_specs(methods),
         None if metrics is None else split_specs(metrics),

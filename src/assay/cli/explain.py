@@ -30,6 +30,9 @@ def run(
     prompt: Annotated[str | None, typer.Option(help="template with {text}, to classify with a language model")] = None,
     label: Annotated[list[str] | None, typer.Option(help="name=word that follows the prompt; once per label")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, ...")] = None,
+    max_length: Annotated[
+        int | None, typer.Option(help="cut texts after so many positions; default: the model's")
+    ] = None,
     dtype: Annotated[str | None, typer.Option(help="float32, bfloat16, ...")] = None,
     input: Annotated[Path | None, typer.Option(help=".jsonl, .csv, .tsv or .txt file of inputs, also .gz")] = None,
     output: Annotated[
@@ -45,7 +48,7 @@ def run(
 
     if (input is None) != (output is None):
         raise SpecError("--input and --output go together; without them the texts are arguments")
-    reader = loaded(model, prompt, label, device, dtype)
+    reader = loaded(model, prompt, label, device, dtype, max_length)
     job = Job.make(reader, named_methods(split(method)), units, removal, scope, seed, batch_tokens)
     if input is not None and output is not None:
         from assay.cli._file import explain_file

@@ -138,12 +138,14 @@ AnyModel = Outside | Trained | Given
 
 def identity(model: Model) -> dict[str, Any]:
     """All of a model that changes a number."""
-    prompt = model.encoder.prompt if isinstance(model.encoder, TextEncoder) else None
+    text = model.encoder if isinstance(model.encoder, TextEncoder) else None
+    prompt = None if text is None else text.prompt
     return {
         "model": model.fingerprint,
         "labels": list(model.labels),
         "task": model.task,
         "prompt": None if prompt is None else repr(prompt),
+        "max_length": None if text is None else text.limit,
     }
 
 

@@ -48,13 +48,18 @@ def load_model(
     prompt: str | Prompt | None = None,
     device: str | torch.device | None = None,
     dtype: str | torch.dtype | None = None,
+    max_length: int | None = None,
 ) -> Model:
     """Load a model to explain.
 
     `model` is a folder, a hub id, "builtin", a (model, tokenizer) pair, a transformers pipeline or a transformers model
     with `tokenizer` beside it. `prompt` (with a {text} slot) and `labels` ({name: word that follows the prompt}) make a
-    classifier of a causal language model. `labels` as a list renames the classes.
+    classifier of a causal language model. `labels` as a list renames the classes. `max_length` cuts
+    texts after so many positions, where the model could read more.
     """
+    if max_length is not None:
+        made = load_model(model, tokenizer, task=task, labels=labels, prompt=prompt, device=device, dtype=dtype)
+        return made.limited(max_length)
     if isinstance(model, Model):
         return model
     if task is not None and task not in TASKS:

@@ -59,6 +59,11 @@ class Model:
         return f"Model({self.name!r}, family={self.family.name!r}, task={self.task!r}, labels={list(self.labels)})"
 
     @property
+    def title(self) -> str:
+        """Its name for a reader: of a folder the last part, a hub id as it is."""
+        return self.name.rstrip("/").rpartition("/")[2] if self.name.startswith(("/", ".", "~")) else self.name
+
+    @property
     def device(self) -> torch.device:
         return self.hf.device
 
@@ -84,6 +89,14 @@ class Model:
     def _weights(self) -> dict[str, Tensor]:
         head = self.readout.head.state_dict() if isinstance(self.readout, OwnHead) else {}
         return {**self.hf.state_dict(), **{f"head.{k}": v for k, v in head.items()}}
+
+    def limited(self, positions: int) -> Model:
+        """The same model, which cuts a text after so many positions; an image has no length."""
+        if positions < 4:
+            raise ModelError(f"max_length={positions}: give at least 4 positions")
+        if not isinstance(self.encoder, TextEncoder):
+            return self
+        return replace(self, encoder=replace(self.encoder, limit=min(self.encoder.limit, positions)))
 
     # --- reading ---------------------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ def page(result: Result, command: str | None = None) -> str:
     }
     sections = {name: body for name, body in sections.items() if body}
     blocks = "".join(f'<section id="{name}"><h2>{TITLES[name]}</h2>{body}</section>' for name, body in sections.items())
-    title = f"Which explanation of {evaluation.model.name} can be trusted?"
+    title = f"Which explanation of {evaluation.model.title} can be trusted?"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -124,7 +124,7 @@ def _facts(result: Result, measures: Mapping[str, Interval]) -> str:
     evaluation, model, data = result.evaluation, result.evaluation.model, result.evaluation.dataset
     protocols = dict.fromkeys(m.protocol for m in evaluation.metrics.values() if is_faithfulness(m))
     facts = [
-        ("model", model.name, f"{model.family.name}, {model.task}"),
+        ("model", model.title, f"{model.family.name}, {model.task}"),
         ("data", data.name or "given", f"{len(data)} examples{f', {data.split}' if data.split else ''}"),
         *[(name, *figures(i.value, i.low, i.high)) for name, i in list(measures.items())[:1]],
         ("methods", str(len(evaluation.methods)), f"control: {result.control or 'none'}"),

@@ -30,7 +30,9 @@ def _about(result: Result) -> str:
     evaluation = result.evaluation
     scores = ", ".join(f"{name} {value:.3f}" for name, value in result.performance().items())
     data = f"{evaluation.dataset.name or 'data'} {evaluation.dataset.split or ''}".strip()
-    said = f"Model {evaluation.model.name} ({evaluation.model.family.name}); {data}, {len(evaluation.dataset)} examples"
+    said = (
+        f"Model {evaluation.model.title} ({evaluation.model.family.name}); {data}, {len(evaluation.dataset)} examples"
+    )
     return f"{said}; the model's own {scores}." if scores else f"{said}."
 
 

@@ -78,14 +78,19 @@ class Result:
     @cached_property
     def twins(self) -> dict[str, str]:
         """Metrics that are another one under this protocol, number by number: two names, but one witness."""
-        values, own, out = self.evaluation.values, list[str](), dict[str, str]()
+        own, out = list[str](), dict[str, str]()
         for name in self.comparisons:
-            same = [o for o in own if all(np.array_equal(x, values[o][m], True) for m, x in values[name].items())]
+            same = [other for other in own if self._same(name, other)]
             if same:
                 out[name] = same[0]
             else:
                 own.append(name)
         return out
+
+    def _same(self, one: str, other: str) -> bool:
+        values, weights = self.evaluation.values, self.evaluation.weights
+        alike = all(np.array_equal(x, values[other][m], equal_nan=True) for m, x in values[one].items())
+        return alike and np.array_equal(weights.get(one, 1.0), weights.get(other, 1.0), equal_nan=True)
 
     @property
     def overall(self) -> str:

@@ -40,7 +40,7 @@ def facts(model: Model, data: Dataset, more: Sequence[tuple[str, str, str]]) -> 
     """Model, data and what else a reader wants to know first: name, value, small print."""
     split = f", {data.split}" if data.split else ""
     all_facts = [
-        ("model", model.name, f"{model.family.name}, {model.n_blocks} blocks"),
+        ("model", model.title, f"{model.family.name}, {model.n_blocks} blocks"),
         ("data", data.name or "given", f"{len(data)} examples{split}"),
         *more,
     ]

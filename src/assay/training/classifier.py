@@ -214,10 +214,7 @@ def _labels(train: Dataset, validation: Dataset, task: str) -> tuple[str, ...]:
 
 def _limited(model: Model, max_length: int | None) -> Model:
     """With texts cut at `max_length` positions, now and whenever the saved model reads one."""
-    if not isinstance(model.encoder, TextEncoder):
-        return model
-    if max_length is not None and max_length < 4:
-        raise SpecError(f"max_length={max_length}: give at least 4 positions")
-    limit = min(model.encoder.limit, max_length or LONGEST)
-    model.tokenizer.model_max_length = limit
-    return replace(model, encoder=replace(model.encoder, limit=limit))
+    model = model.limited(LONGEST if max_length is None else max_length)
+    if isinstance(model.encoder, TextEncoder):
+        model.tokenizer.model_max_length = model.encoder.limit
+    return model
