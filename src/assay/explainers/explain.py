@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from typing import Any
 
@@ -100,6 +100,7 @@ class Round:
     encodings: tuple[Encoding, ...]
     asked: tuple[Target, ...]
     game: Game
+    found: dict[Spec, list[Attribution]] = field(default_factory=dict)  # by method: an ensemble asks its parts again
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class Job:
         with self.model.frozen():
             for name, method in self.methods.items():
                 try:
-                    out[name] = Attributions(self._one(method, list(on.encodings), list(on.asked), on.game))
+                    out[name] = Attributions(self._one(method, on))
                 except InputError as error:
                     raise InputError(error.message, None if error.index is None else on.indices[error.index]) from error
                 bar.advance(len(on.indices))
@@ -169,11 +170,15 @@ class Job:
         except AssayError as error:
             raise type(error)(f"input {index}: {error}") from error
 
-    def _one(self, method: Any, encodings: list[Encoding], asked: list[Target], game: Game) -> list[Attribution]:
+    def _one(self, method: Any, on: Round) -> list[Attribution]:
+        """A method's answers; those that the round has already are free."""
+        spec = Spec.of(method)
+        if spec in on.found:
+            return [replace(a, cost=Cost(0, 0, 0.0)) for a in on.found[spec]]
         if isinstance(method, Composite):
-            return self._composite(method, encodings, asked, game)
+            return self._composite(method, on)
         run = self._black_box if isinstance(method, BlackBox) else self._white_box
-        return run(method, encodings, asked, game)
+        return on.found.setdefault(spec, run(method, list(on.encodings), list(on.asked), on.game))
 
     def _aims(self, method: Any, asked: Sequence[Target]) -> Targets:
         return Targets(tuple(asked), method.scale, self.model.task == "multi_label")
@@ -270,8 +275,8 @@ class Job:
 
     # --- composite -------------------------------------------------------------------------------------------------
 
-    def _composite(self, method: Any, encodings: list[Encoding], asked: list[Target], game: Game) -> list[Attribution]:
-        parts = [self._one(with_baseline(METHODS.make(p), self.named), encodings, asked, game) for p in method.parts]
+    def _composite(self, method: Any, on: Round) -> list[Attribution]:
+        parts = [self._one(with_baseline(METHODS.make(p), self.named), on) for p in method.parts]
         out = []
         for i, mine in enumerate(zip(*parts, strict=True)):
             result = method.combine(mine)
