@@ -59,9 +59,13 @@ def speed(tokens: int, runs: int) -> None:
     }
     best = {name: min(times) for name, times in timed(sides, runs).items()}
     floor = min(best[f"floor {size}"] for size in CHUNKS)
-    print(f"{tokens} tokens, 6 x {WIDTH}, one thread, best of {runs} runs; one forward pass {1e3 * best['forward']:.1f} ms")
+    print(
+        f"{tokens} tokens, 6 x {WIDTH}, one thread, best of {runs} runs; one forward pass {1e3 * best['forward']:.1f} ms"
+    )
     print(f"decompx(absdot) / its matrix products: {best['absdot'] / floor:.2f} (goal 1.3)")
-    print(f"decompx(absdot) / forward pass: {best['absdot'] / best['forward']:.0f}; its products alone {floor / best['forward']:.0f}")
+    print(
+        f"decompx(absdot) / forward pass: {best['absdot'] / best['forward']:.0f}; its products alone {floor / best['forward']:.0f}"
+    )
     print(f"decompx(bias_token) / forward pass: {best['bias_token'] / best['forward']:.2f} (goal 5)")
 
 
