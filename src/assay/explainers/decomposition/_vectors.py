@@ -19,7 +19,7 @@ from assay.models.trace import Attention, Block, FeedForward, Gate, Head, Linear
 
 Sharing = Literal["absdot", "abssim", "norm", "equal", "cls", "bias_token"]
 MIXED = 1 << 15  # vectors mixed at once: attention reads all values for them, so they should be many
-CACHED = 1 << 10  # vectors that pass norms and feed-forward layers at once: these should stay in the cache
+CACHED = 1 << 9  # vectors that pass norms and feed-forward layers at once: these should stay in the cache
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,17 @@ def _weights(vectors: Tensor, bias: Tensor, rule: Sharing) -> Tensor:
     if rule == "equal":
         return (vectors != 0).any(-1).to(vectors.dtype)
     if rule == "norm":
-        return torch.linalg.vector_norm(vectors, dim=-1)
+        return _lengths(vectors)
     dots = (vectors @ bias.unsqueeze(-1)).squeeze(-1).abs()
     if rule == "absdot":
         return dots
-    lengths = torch.linalg.vector_norm(vectors, dim=-1)  # abssim; the length of the bias cancels
+    lengths = _lengths(vectors)  # abssim; the length of the bias cancels
     return torch.where(lengths == 0, 0.0, dots / torch.where(lengths == 0, 1.0, lengths))
+
+
+def _lengths(vectors: Tensor) -> Tensor:
+    lengths: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
+    return lengths
 
 
 def _to_one(weights: Tensor) -> Tensor:
@@ -92,7 +97,8 @@ def head_vectors(attention: Attention, inputs: Tensor, *, biased: bool) -> Tenso
     values = linear(inputs, attention.value.weight, attention.value.bias if biased else None).unflatten(-1, (-1, width))
     values = values.repeat_interleave(attention.heads // values.shape[2], 2)  # (B,T,H,d)
     weights = attention.output.weight.unflatten(1, (-1, width)).permute(1, 2, 0)  # (H,d,D)
-    return (values.transpose(1, 2) @ weights).transpose(1, 2)
+    brought: Tensor = values.transpose(1, 2) @ weights
+    return brought.transpose(1, 2)
 
 
 def weighted(probabilities: Tensor, brought: Tensor) -> Tensor:
@@ -267,7 +273,7 @@ def read_rows(head: Head) -> Tensor | None:
 def block_norms(trace: Trace, rules: Rules) -> list[Tensor]:
     """Per block (B,T,T): |X_ij| with each position its own source; rows of padding are 0. For rollout."""
     real = trace.mask.unsqueeze(-1)
-    return [torch.linalg.vector_norm(through_block(block, None, rules), dim=-1) * real for block in trace.blocks]
+    return [_lengths(through_block(block, None, rules)) * real for block in trace.blocks]
 
 
 # --- slices ------------------------------------------------------------------------------------------------------
