@@ -76,12 +76,15 @@ def _to_one(weights: Tensor) -> Tensor:
 # --- a block -----------------------------------------------------------------------------------------------------
 
 
-def normalise(vectors: Tensor, norm: Norm, rule: Sharing | None) -> Tensor:
-    """gain * (X_ij - mean X_ij) / spread_i, the spread being that of the whole state; shift shared."""
+def normalise(vectors: Tensor, norm: Norm, rule: Sharing | None, *, keep: bool = False) -> Tensor:
+    """gain * (X_ij - mean X_ij) / spread_i, the spread being the whole state's; shift shared. In place, unless `keep`."""
     factors = (norm.inverse * norm.gain).unsqueeze(2)  # (B,I,1,D)
     if norm.centred:
-        return share((vectors - vectors.mean(-1, keepdim=True)).mul_(factors), norm.shift, rule)
-    return share(vectors * factors, norm.shift, rule)
+        mean = vectors.mean(-1, keepdim=True)
+        vectors = (vectors - mean if keep else vectors.sub_(mean)).mul_(factors)
+    else:
+        vectors = vectors * factors if keep else vectors.mul_(factors)
+    return share(vectors, norm.shift, rule)
 
 
 def project(vectors: Tensor, weight: Tensor) -> Tensor:
@@ -121,7 +124,7 @@ def values(attention: Attention, vectors: Tensor, rule: Sharing | None) -> Tenso
     for rows in slices(positions, CACHED // (batch * sources)):
         part = vectors[:, rows]
         if attention.before is not None:
-            part = normalise(part, attention.before.at(_rows(rows)), rule)
+            part = normalise(part, attention.before.at(_rows(rows)), rule, keep=True)
         out[:, :, rows] = project(part, attention.value.weight).unflatten(-1, (groups, width)).permute(0, 3, 1, 2, 4)
     return out
 
@@ -147,7 +150,7 @@ def attention_bias(attention: Attention, *, inside: bool) -> Tensor | None:
 def feed_forward(layer: FeedForward, vectors: Tensor, rules: Rules) -> Tensor:
     """Hidden units by their slopes, then the output layer; the residual and the norms around both."""
     if rules.feed_forward:
-        inputs = vectors if layer.before is None else normalise(vectors, layer.before, rules.bias)
+        inputs = vectors if layer.before is None else normalise(vectors, layer.before, rules.bias, keep=True)
         vectors = vectors.add_(through_units(inputs, layer, layer.linearised(rules.activation, rules.gate), rules))
     return vectors if layer.after is None else normalise(vectors, layer.after, rules.bias)
 
