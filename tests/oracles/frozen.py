@@ -48,6 +48,7 @@ def frozen_gradient(model: Model, batch: Batch, label: int) -> tuple[Tensor, Ten
         entered.append(hidden.detach().requires_grad_())
         return (entered[-1], *output[1:]) if isinstance(output, tuple) else entered[-1]
 
+    gated = model.family.name in GATED or getattr(model.hf.config, "is_gated_act", False)
     with ExitStack() as stack:
         stack.enter_context(torch.enable_grad())
         stack.enter_context(seams.hooked(first_states(model), enter))
@@ -55,7 +56,7 @@ def frozen_gradient(model: Model, batch: Batch, label: int) -> tuple[Tensor, Ten
             if isinstance(module, nn.LayerNorm) or "RMSNorm" in type(module).__name__ or _is_t5(module):
                 stack.enter_context(seams.hooked(module, _norm))
         for module in seams.activations(model.hf):
-            stack.enter_context(seams.hooked(module, _gate if model.family.name in GATED else _activation))
+            stack.enter_context(seams.hooked(module, _gate if gated else _activation))
         if model.family.name in HEADS:
             _straight_head(stack, *(model.hf.get_submodule(path) for path in HEADS[model.family.name]))
         logits = model.tapped(batch, Detached())

@@ -77,7 +77,7 @@ def _to_one(weights: Tensor) -> Tensor:
 
 
 def normalise(vectors: Tensor, norm: Norm, rule: Sharing | None, *, keep: bool = False) -> Tensor:
-    """gain * (X_ij - mean X_ij) / spread_i, the spread being the whole state's; shift shared. In place, unless `keep`."""
+    """gain * (X_ij - mean X_ij) / spread_i, the spread of the whole state; shift shared. In place unless `keep`."""
     factors = (norm.inverse * norm.gain).unsqueeze(2)  # (B,I,1,D)
     if norm.centred:
         mean = vectors.mean(-1, keepdim=True)
