@@ -69,13 +69,21 @@ class Attention:
         p = select(self.probabilities)
         return replace(self, before=_at(self.before, select), probabilities=p, after=_at(self.after, select))
 
-    def __call__(self, x: Tensor) -> Tensor:
-        values = self.value(x if self.before is None else self.before(x)).unflatten(-1, (-1, self.head_width))
+    def values(self, x: Tensor) -> Tensor:
+        """(B,T,D) -> (B,T,H,d)"""
+        flat = self.value(x if self.before is None else self.before(x))
+        values = flat.view(*flat.shape[:2], -1, self.head_width)
         repeats = self.heads // values.shape[2]
-        values = values if repeats == 1 else values.repeat_interleave(repeats, 2)  # (B,T,H,d)
-        mixed = self.probabilities.transpose(1, 2) @ values.transpose(1, 2)  # (B,H,T,d)
+        return values if repeats == 1 else values.repeat_interleave(repeats, 2)
+
+    def mixed(self, values: Tensor, x: Tensor) -> Tensor:
+        """Values of all positions (B,T,H,d) into some positions x (B,I,D)."""
+        mixed = self.probabilities.transpose(1, 2) @ values.transpose(1, 2)  # (B,H,I,d)
         y = x + self.output(mixed.transpose(1, 2).flatten(2))
         return y if self.after is None else self.after(y)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return self.mixed(self.values(x), x)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Decomposed hidden states: X[i,j], what position j brought to position i, carried through blocks and head.
 
 All non-linear coefficients are those of a Trace, so every step is linear in X and the vectors of a position keep
-summing to its hidden state. Everything is done for a few rows i at a time, small enough to stay in the cache, and a block
+summing to its hidden state. Everything is done for a few rows i at a time, few enough to stay in the cache, and a block
 overwrites its input: two tensors (B,T,T,D) are alive, X and the values.
 """
 
@@ -19,7 +19,7 @@ from assay.models.trace import Attention, Block, FeedForward, Gate, Head, Linear
 
 Sharing = Literal["absdot", "abssim", "norm", "equal", "cls", "bias_token"]
 MIXED = 1 << 15  # vectors mixed at once: attention reads all values for them, so they should be many
-CACHED = 1 << 10  # vectors that pass norms and feed-forward layers at once: these should stay in the cache
+CACHED = 1 << 9  # vectors that pass norms and feed-forward layers at once: these should stay in the cache
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,17 @@ def _weights(vectors: Tensor, bias: Tensor, rule: Sharing) -> Tensor:
     if rule == "equal":
         return (vectors != 0).any(-1).to(vectors.dtype)
     if rule == "norm":
-        return torch.linalg.vector_norm(vectors, dim=-1)
+        return _lengths(vectors)
     dots = (vectors @ bias.unsqueeze(-1)).squeeze(-1).abs()
     if rule == "absdot":
         return dots
-    lengths = torch.linalg.vector_norm(vectors, dim=-1)  # abssim; the length of the bias cancels
+    lengths = _lengths(vectors)  # abssim; the length of the bias cancels
     return torch.where(lengths == 0, 0.0, dots / torch.where(lengths == 0, 1.0, lengths))
+
+
+def _lengths(vectors: Tensor) -> Tensor:
+    lengths: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
+    return lengths
 
 
 def _to_one(weights: Tensor) -> Tensor:
@@ -71,12 +76,20 @@ def _to_one(weights: Tensor) -> Tensor:
 # --- a block -----------------------------------------------------------------------------------------------------
 
 
-def normalise(vectors: Tensor, norm: Norm, rule: Sharing | None) -> Tensor:
-    """gain * (X_ij - mean X_ij) / spread_i, the spread being that of the whole state; shift shared."""
+def normalise(vectors: Tensor, norm: Norm, rule: Sharing | None, *, keep: bool = False) -> Tensor:
+    """gain * (X_ij - mean X_ij) / spread_i, the spread of the whole state; shift shared. In place unless `keep`."""
     factors = (norm.inverse * norm.gain).unsqueeze(2)  # (B,I,1,D)
     if norm.centred:
-        return share((vectors - vectors.mean(-1, keepdim=True)).mul_(factors), norm.shift, rule)
-    return share(vectors * factors, norm.shift, rule)
+        mean = vectors.mean(-1, keepdim=True)
+        vectors = (vectors - mean if keep else vectors.sub_(mean)).mul_(factors)
+    else:
+        vectors = vectors * factors if keep else vectors.mul_(factors)
+    return share(vectors, norm.shift, rule)
+
+
+def project(vectors: Tensor, weight: Tensor) -> Tensor:
+    """W X_ij, as one matrix product (a product of four dimensions may become a batch of small ones)."""
+    return (vectors.flatten(0, 2) @ weight.T).view(*vectors.shape[:3], -1)
 
 
 def head_vectors(attention: Attention, inputs: Tensor, *, biased: bool) -> Tensor:
@@ -87,19 +100,19 @@ def head_vectors(attention: Attention, inputs: Tensor, *, biased: bool) -> Tenso
     values = linear(inputs, attention.value.weight, attention.value.bias if biased else None).unflatten(-1, (-1, width))
     values = values.repeat_interleave(attention.heads // values.shape[2], 2)  # (B,T,H,d)
     weights = attention.output.weight.unflatten(1, (-1, width)).permute(1, 2, 0)  # (H,d,D)
-    return (values.transpose(1, 2) @ weights).transpose(1, 2)
+    brought: Tensor = values.transpose(1, 2) @ weights
+    return brought.transpose(1, 2)
 
 
 def weighted(probabilities: Tensor, brought: Tensor) -> Tensor:
     """sum_h A^h_ij f^h_j: (B,I,H,J), (B,J,H,D) -> (B,I,J,D)"""
-    return (probabilities.permute(0, 3, 1, 2) @ brought).transpose(1, 2)
+    return (probabilities.permute(0, 3, 1, 2) @ brought).transpose(1, 2).contiguous()
 
 
-def add_own(vectors: Tensor, own: Tensor, rows: slice) -> Tensor:
-    """X_ij + [i = j] x_i in place, for some rows i: (B,I,J,D), (B,I,D)"""
-    place = torch.arange(vectors.shape[1], device=vectors.device)
-    vectors[:, place, place + (rows.start or 0)] += own
-    return vectors
+def add_own(vectors: Tensor, own: Tensor, at: Tensor) -> Tensor:
+    """X_ij + [at_i = j] x_i in place: (B,I,J,D), (B,I,D), (1 or B, I)"""
+    index = at.expand(vectors.shape[:2])[..., None, None].expand(-1, -1, 1, vectors.shape[3])
+    return vectors.scatter_add_(2, index, own.unsqueeze(2))
 
 
 def values(attention: Attention, vectors: Tensor, rule: Sharing | None) -> Tensor:
@@ -111,18 +124,17 @@ def values(attention: Attention, vectors: Tensor, rule: Sharing | None) -> Tenso
     for rows in slices(positions, CACHED // (batch * sources)):
         part = vectors[:, rows]
         if attention.before is not None:
-            part = normalise(part, attention.before.at(_rows(rows)), rule)
-        out[:, :, rows] = (part @ attention.value.weight.T).unflatten(-1, (groups, width)).permute(0, 3, 1, 2, 4)
+            part = normalise(part, attention.before.at(_rows(rows)), rule, keep=True)
+        out[:, :, rows] = project(part, attention.value.weight).unflatten(-1, (groups, width)).permute(0, 3, 1, 2, 4)
     return out
 
 
 def mix(probabilities: Tensor, mixed: Tensor) -> Tensor:
-    """sum_k A^h_ik V^h_kj, heads side by side: (B,I,H,K), (B,G,K,J,d) -> (B,I,J,H d)"""
+    """sum_k A^h_ik V^h_kj: (B,I,H,K), (B,G,K,J,d) -> (B,H,I,J,d)"""
     batch, groups, keys, sources, width = mixed.shape
     rows, heads = probabilities.shape[1:3]
     by_group = probabilities.permute(0, 2, 1, 3).reshape(batch, groups, -1, keys)  # (B,G,H/G I,K)
-    out = (by_group @ mixed.flatten(3)).view(batch, heads, rows, sources, width)
-    return out.permute(0, 2, 3, 1, 4).flatten(3)
+    return (by_group @ mixed.flatten(3)).view(batch, heads, rows, sources, width)
 
 
 def attention_bias(attention: Attention, *, inside: bool) -> Tensor | None:
@@ -135,22 +147,24 @@ def attention_bias(attention: Attention, *, inside: bool) -> Tensor | None:
     return linear(value, attention.output.weight, output)
 
 
-def feed_forward(layer: FeedForward, vectors: Tensor, units: Linearised, rules: Rules) -> Tensor:
+def feed_forward(layer: FeedForward, vectors: Tensor, rules: Rules) -> Tensor:
     """Hidden units by their slopes, then the output layer; the residual and the norms around both."""
-    inputs = vectors if layer.before is None else normalise(vectors, layer.before, rules.bias)
-    vectors = vectors + through_units(inputs, units, layer, rules)
+    if rules.feed_forward:
+        inputs = vectors if layer.before is None else normalise(vectors, layer.before, rules.bias, keep=True)
+        vectors = vectors.add_(through_units(inputs, layer, layer.linearised(rules.activation, rules.gate), rules))
     return vectors if layer.after is None else normalise(vectors, layer.after, rules.bias)
 
 
-def through_units(vectors: Tensor, units: Linearised, layer: FeedForward, rules: Rules) -> Tensor:
-    hidden = None
-    for affine, slope in units.branches:
-        part = share(vectors @ affine.weight.T, affine.bias, rules.bias).mul_(slope.unsqueeze(2))
-        hidden = part if hidden is None else hidden.add_(part)
-    if hidden is None:
-        raise ValueError("a feed-forward layer has at least one branch")
-    hidden = share(hidden, units.offset, rules.bias)
-    return share(hidden @ layer.output.weight.T, layer.output.bias, rules.bias)
+def through_units(vectors: Tensor, layer: FeedForward, units: Linearised, rules: Rules) -> Tensor:
+    """Hidden units by their slopes, then the output layer: (B,I,J,D) -> (B,I,J,D)"""
+    first, *others = (
+        share(project(vectors, affine.weight), affine.bias, rules.bias).mul_(slope.unsqueeze(2))
+        for affine, slope in units.branches
+    )
+    for other in others:
+        first.add_(other)
+    hidden = share(first, units.offset, rules.bias)
+    return share(project(hidden, layer.output.weight), layer.output.bias, rules.bias)
 
 
 def through_block(block: Block, vectors: Tensor | None, rules: Rules, rows: Tensor | None = None) -> Tensor:
@@ -161,53 +175,56 @@ def through_block(block: Block, vectors: Tensor | None, rules: Rules, rows: Tens
     inside = vectors is None and rules.inside
     if vectors is None and not inside:
         vectors = diagonal(block.inputs, extra=rules.bias == "bias_token")
+    bias = attention_bias(block.attention, inside=inside)
     if vectors is None:
-        brought, own = head_vectors(block.attention, block.inputs, biased=True), None
+        parts = _alone(block, rows)
     else:
-        brought, own = values(block.attention, vectors, rules.bias), vectors
-    if rows is not None:
-        block, own = block.at(_gather(rows)), None if own is None else _gather(rows)(own)
-    return _rows_through(block, own, brought, rules, attention_bias(block.attention, inside=inside), rows)
-
-
-def _rows_through(
-    block: Block, own: Tensor | None, brought: Tensor, rules: Rules, bias: Tensor | None, rows: Tensor | None
-) -> Tensor:
-    batch, positions = block.inputs.shape[:2]
-    sources = brought.shape[1] if own is None else brought.shape[3]
-    out = block.inputs.new_empty(batch, positions, sources, block.inputs.shape[2]) if own is None else own
-    for some in slices(positions, MIXED // (batch * sources)):
-        part = block.at(_rows(some))
-        mixed = _attended(part, None if own is None else own[:, some], brought, some, rows)
-        mixed = share(mixed, bias, rules.bias)
+        brought = values(block.attention, vectors, rules.bias)
+        vectors = vectors if rows is None else _gather(rows)(vectors)
+        parts = _mixed(block if rows is None else block.at(_gather(rows)), vectors, brought)
+    out = vectors
+    for some, part, attended in parts:
+        attended = share(attended, bias, rules.bias)
         if part.attention.after is not None:
-            mixed = normalise(mixed, part.attention.after, rules.bias)
-        out[:, some] = _feed(part, mixed, rules)
+            attended = normalise(attended, part.attention.after, rules.bias)
+        if out is None:
+            out = attended.new_empty(len(attended), _count(block, rows), *attended.shape[2:])
+        out[:, some] = feed_forward(part.feed_forward, attended, rules)
+    if out is None:
+        raise ValueError("a block without positions")
     return out
 
 
-def _attended(part: Block, own: Tensor | None, brought: Tensor, some: slice, rows: Tensor | None) -> Tensor:
-    """Attention and residual of some rows."""
-    if own is not None:
-        mixed = mix(part.attention.probabilities, brought) @ part.attention.output.weight.T
-        return mixed.add_(own)
-    mixed = weighted(part.attention.probabilities, brought).contiguous()
-    if rows is None:
-        return add_own(mixed, part.inputs, some)
-    index = rows[:, some, None, None].expand(-1, -1, 1, mixed.shape[3])
-    return mixed.scatter_add_(2, index, part.inputs.unsqueeze(2))
+Part = tuple[slice, Block, Tensor]  # some rows, the block at them, and attention + residual there (B,I,J,D)
 
 
-def _feed(block: Block, vectors: Tensor, rules: Rules) -> Tensor:
-    """The second half of a block, a few rows at a time."""
-    layer = block.feed_forward
-    if not rules.feed_forward:
-        return vectors if layer.after is None else normalise(vectors, layer.after, rules.bias)
-    for rows in slices(vectors.shape[1], CACHED // (vectors.shape[0] * vectors.shape[2])):
-        part = layer.at(_rows(rows))
-        units = part.linearised(rules.activation, rules.gate)
-        vectors[:, rows] = feed_forward(part, vectors[:, rows], units, rules)
-    return vectors
+def _mixed(block: Block, own: Tensor, brought: Tensor) -> Iterator[Part]:
+    """Attention over decomposed values: mixed for many rows at a time, the rest for a few."""
+    batch, positions, sources = own.shape[:3]
+    few = max(1, CACHED // (batch * sources))
+    for many in slices(positions, max(few, MIXED // (batch * sources) // few * few)):
+        mixed = mix(block.attention.probabilities[:, many], brought)  # (B,H,I,J,d)
+        for rows in slices(mixed.shape[2], few):
+            some = slice(many.start + rows.start, many.start + rows.stop)
+            side_by_side = mixed[:, :, rows].permute(0, 2, 3, 1, 4).flatten(3)  # (B,I,J,H d)
+            attended = project(side_by_side, block.attention.output.weight).add_(own[:, some])
+            yield some, block.at(_rows(some)), attended
+
+
+def _alone(block: Block, rows: Tensor | None) -> Iterator[Part]:
+    """Attention over positions that are their own sources."""
+    brought = head_vectors(block.attention, block.inputs, biased=True)
+    at = torch.arange(block.inputs.shape[1], device=brought.device)[None] if rows is None else rows  # (1 or B,R)
+    block = block if rows is None else block.at(_gather(rows))
+    batch, positions = block.inputs.shape[:2]
+    for some in slices(positions, CACHED // (batch * brought.shape[1])):
+        part = block.at(_rows(some))
+        attended = weighted(part.attention.probabilities, brought)
+        yield some, part, add_own(attended, part.inputs, at[:, some])
+
+
+def _count(block: Block, rows: Tensor | None) -> int:
+    return block.inputs.shape[1] if rows is None else rows.shape[1]
 
 
 # --- the whole network -------------------------------------------------------------------------------------------
@@ -222,7 +239,7 @@ def diagonal(hidden: Tensor, *, extra: bool = False) -> Tensor:
 
 
 def through_blocks(trace: Trace, rules: Rules, *, last: bool = False) -> Iterator[Tensor]:
-    """X after each block, (B,T,J,D); the next step overwrites it. `last`: of the last block only what the head reads."""
+    """X after each block, (B,T,J,D); the next step overwrites it. `last`: of the last block, only the row read."""
     vectors = None
     for number, block in enumerate(trace.blocks, 1):
         rows = read_rows(trace.head) if last and number == len(trace.blocks) else None
@@ -247,8 +264,8 @@ def through_head(head: Head, vectors: Tensor, rules: Rules) -> Tensor:
         vectors = normalise(vectors, head.norm, rules.bias)
     pooled = torch.einsum("bkr,brjd->bjkd", pool, vectors).flatten(2).unsqueeze(1)  # (B,1,J,K D)
     if isinstance(head.layer, FeedForward):
-        return through_units(pooled, head.layer.linearised(rules.activation), head.layer, rules).squeeze(1)
-    return share(pooled @ head.layer.weight.T, head.layer.bias, rules.bias).squeeze(1)
+        return through_units(pooled, head.layer, head.layer.linearised(rules.activation), rules).squeeze(1)
+    return share(project(pooled, head.layer.weight), head.layer.bias, rules.bias).squeeze(1)
 
 
 def read_rows(head: Head) -> Tensor | None:
@@ -259,15 +276,16 @@ def read_rows(head: Head) -> Tensor | None:
 def block_norms(trace: Trace, rules: Rules) -> list[Tensor]:
     """Per block (B,T,T): |X_ij| with each position its own source; rows of padding are 0. For rollout."""
     real = trace.mask.unsqueeze(-1)
-    return [torch.linalg.vector_norm(through_block(block, None, rules), dim=-1) * real for block in trace.blocks]
+    return [_lengths(through_block(block, None, rules)) * real for block in trace.blocks]
 
 
 # --- slices ------------------------------------------------------------------------------------------------------
 
 
 def slices(length: int, size: int) -> Iterator[slice]:
+    """Consecutive parts of a length, of `size` (at least 1) each."""
     size = max(1, size)
-    return (slice(start, start + size) for start in range(0, length, size))
+    return (slice(start, min(start + size, length)) for start in range(0, length, size))
 
 
 def _rows(rows: slice) -> Select:

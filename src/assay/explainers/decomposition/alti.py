@@ -36,6 +36,7 @@ class Alti:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = False
     passes: ClassVar[str] = "1 f + T x T vectors"
+    memory: ClassVar[str] = "T x T x D, in chunks of rows"
     revision: ClassVar[int] = 1
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
@@ -52,10 +53,10 @@ def contributions(block: Block, p: int) -> Tensor:
     if norm is not None:
         brought, own = unscaled(norm, brought), unscaled(norm, own)
     batch, positions = own.shape[:2]
-    out = own.new_empty(batch, positions, positions)
+    out, places = own.new_empty(batch, positions, positions), torch.arange(positions, device=own.device)[None]
     for rows in slices(positions, VECTORS // (batch * positions)):
-        parts = weighted(block.attention.probabilities[:, rows], brought).contiguous()  # (B,I,J,D)
-        parts = add_own(parts, own[:, rows], rows)
+        parts = weighted(block.attention.probabilities[:, rows], brought)  # (B,I,J,D)
+        parts = add_own(parts, own[:, rows], places[:, rows])
         parts = parts if norm is None else parts.mul_(norm.inverse[:, rows].unsqueeze(2))
         whole = block.middle[:, rows].unsqueeze(2)  # (B,I,1,D)
         out[:, rows] = (whole.norm(p, -1) - parts.sub_(whole).norm(p, -1)).clamp(min=0)

@@ -45,6 +45,7 @@ class Decompx:
     complete: ClassVar[bool] = False  # they sum to the value itself, and special positions hold a part of it
     class_dependent: ClassVar[bool] = True
     passes: ClassVar[str] = "1 f + T x T vectors; bias_token: 1 f + 1 b"
+    memory: ClassVar[str] = "T x T x D; with rule bias_token that of a gradient"
     revision: ClassVar[int] = 1
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:

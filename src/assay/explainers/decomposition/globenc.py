@@ -33,6 +33,7 @@ class Globenc:
     complete: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = False
     passes: ClassVar[str] = "1 f"
+    memory: ClassVar[str] = "H x T x T"
     revision: ClassVar[int] = 1
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
