@@ -23,6 +23,8 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     seen: dict[Any, int] = {}
     for key_node, _ in node.value:
+        if key_node.tag == "tag:yaml.org,2002:merge":  # `<<: *other`: what follows may say otherwise
+            continue
         key = loader.construct_object(key_node)
         line = key_node.start_mark.line + 1
         if key in seen:
