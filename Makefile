@@ -10,7 +10,7 @@ demo: $(STAMP)
 	$(BIN)/assay evaluate
 
 test: lint types
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" --numprocesses auto --dist worksteal
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
