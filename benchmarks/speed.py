@@ -104,15 +104,17 @@ def passes_table(model: Any, texts: list[str], options: argparse.Namespace) -> l
     return [*rows, ""]
 
 
-def interleaved(sides: dict[str, Callable[[], Any]], runs: int) -> dict[str, float]:
+def interleaved(
+    sides: dict[str, Callable[[], Any]], runs: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, float]:
     """Median time of each side, taken in turns so that a slow moment of the machine hits all."""
     taken: dict[str, list[float]] = {name: [] for name in sides}
     for run in range(runs + 1):
         for name, side in sides.items():
-            began = time.perf_counter()
+            began = clock()
             side()
             if run:  # the first round warms up
-                taken[name].append(time.perf_counter() - began)
+                taken[name].append(clock() - began)
     return {name: statistics.median(times) for name, times in taken.items()}
 
 

@@ -8,8 +8,9 @@ from assay.core.catalog import Catalog
 GOLD = Catalog(
     "assay.evaluation",
     "metric",
+    skip=("top_k_attack",),
     deep=True,
-    groups=("agreement", "ground_truth", "performance", "plausibility", "sparsity"),
+    groups=("adversarial", "agreement", "ground_truth", "performance", "plausibility", "sparsity"),
 )
 STUDIES = Catalog(
     "assay.evaluation",
