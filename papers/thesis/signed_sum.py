@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import assay
+from assay.training.fresh import fresh_model
 
 BASES = ("minilm", "granite-embedding-30m-english", "stories15M", "flan-t5-small-traceforge")
 TEXTS = ("a gripping and quietly funny film negative", "the plot goes nowhere positive", "too long positive")
@@ -20,7 +21,7 @@ TEXTS = ("a gripping and quietly funny film negative", "the plot goes nowhere po
 
 def left_over(folder: Path) -> float:
     """sqrt(D) if all dimensions agree, about 0.8 if they are independent, 0 if they cancel."""
-    model = assay.load_model(folder)
+    model = fresh_model(folder, ("negative", "positive"), "classification")  # its pretrained encoder, a random head
     ratios = []
     for text in TEXTS:
         signed, size = (

@@ -17,7 +17,7 @@ from assay.training.scratch import is_scratch
 def sizes(plan: Plan, store: Store) -> list[Row]:
     """A row per finished training: its place in the plan, parameters, layers, pretrained or not, validation scores.
 
-    Counts come from the configuration that a training leaves behind even when its weights are deleted; no weight is read.
+    Counts come from the configuration that stays when the weights of a training are deleted; no weight is read.
     """
     return [row for job in plan.trainings if (row := _row(job, store)) is not None]
 

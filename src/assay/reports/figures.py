@@ -51,7 +51,7 @@ def lines(
 
     note: what dotted lines mean. order: all methods of a set of figures, so that each has one face in all of them.
     """
-    with _drawn(panels, path, 2, order, note) as (axes, looks):
+    with _drawn(panels, path, 3 if len(panels) == 3 else 2, order, note) as (axes, looks):
         for axis, panel in zip(axes, panels, strict=True):
             for dotted, group in ((False, panel.points), (True, panel.dotted)):
                 for method in panel.methods:
@@ -81,9 +81,9 @@ def bars(panels: Sequence[Panel], names: Mapping[str, str], path: str | Path, *,
 
 
 def curves(panels: Sequence[Panel], path: str | Path, *, order: Sequence[str] = ()) -> Path:
-    """Spearman's correlation after blocks were drawn anew: "Full" (1 by definition), then from the last to the first."""
+    """Spearman's correlation after blocks were drawn anew: "Full" (1 by definition), then from last to first."""
     full = Point(1.0, 1.0, 1.0, (1.0,), 0)
-    with _drawn(panels, path, 4, order) as (axes, looks):
+    with _drawn(panels, path, 2, order) as (axes, looks):
         for axis, panel in zip(axes, panels, strict=True):
             blocks = sorted({block for block, _ in panel.points}, reverse=True)
             for method in panel.methods:
@@ -107,9 +107,10 @@ def _line(axis: Any, xs: Sequence[float], at: Sequence[Point], face: Face, *, do
     style = ":" if dotted else "--" if face.control else "-"
     axis.plot(xs, [p.value for p in at], style, color=face.colour, marker=MARKS[face.marker], markersize=4.5,
               markerfacecolor="white" if face.marker == "ring" else face.colour, linewidth=1.6)  # fmt: skip
-    spread = np.array([p.spread for p in at]).T  # (2,K)
-    axis.fill_between(xs, *spread, color=face.colour, alpha=LIGHT, linewidth=0)
-    axis.fill_between(xs, [p.low for p in at], [p.high for p in at], color=face.colour, alpha=DARK, linewidth=0)
+    if not dotted:  # bands of dotted lines would hide those of the others
+        spread = np.array([p.spread for p in at]).T  # (2,K)
+        axis.fill_between(xs, *spread, color=face.colour, alpha=LIGHT, linewidth=0)
+        axis.fill_between(xs, [p.low for p in at], [p.high for p in at], color=face.colour, alpha=DARK, linewidth=0)
 
 
 def _bars(axis: Any, xs: Sequence[float], at: Sequence[Point], face: Face, width: float) -> None:
@@ -158,9 +159,12 @@ def _legend(figure: Any, looks: Mapping[str, Face], dotted: bool, note: str) -> 
     from matplotlib.lines import Line2D
 
     signs = [
-        Line2D([], [], color=f.colour, marker=MARKS[f.marker], linestyle="--" if f.control else "-", label=f.short)
+        Line2D(
+            [], [], color=f.colour, marker=MARKS[f.marker], linestyle="--" if f.control else "-", label=f.short,
+            markerfacecolor="white" if f.marker == "ring" else f.colour,
+        )
         for f in looks.values()
-    ]
+    ]  # fmt: skip
     if dotted:
         signs.append(Line2D([], [], color="black", linestyle=":", label=note))
     columns = max(2, int(figure.get_figwidth() / 2.1))
