@@ -26,6 +26,7 @@ ALSO = {  # folders that may do more than the part they lie in
 ONLY_IN = {  # third parties that may be imported in one place only
     "ray": ("experiments/engines/ray.py",),
     "matplotlib": ("reports/",),
+    "seaborn": ("reports/",),
     "plotly": ("reports/",),
     "fastapi": ("web/",),
     "flask": ("web/",),

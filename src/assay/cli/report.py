@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -13,9 +13,10 @@ def run(
     plan: Annotated[Path, typer.Argument(help="YAML file of `assay run`")],
     output: Annotated[Path, typer.Option(help="folder for the tables and pages")] = Path("report"),
     store: Annotated[Path | None, typer.Option(help="folder of finished work; default: a cache folder")] = None,
+    figures: Annotated[Literal["png", "svg"], typer.Option(help="format of the figures")] = "png",
 ) -> None:
-    """Write CSV and JSON tables of every study and a page per evaluation; index.html leads to them."""
+    """Write CSV and JSON tables of every study, a page per evaluation and figures; index.html leads to them."""
     from assay.reports.run import report
 
-    files = report(plan, output, store=store)
+    files = report(plan, output, store=store, ending=figures)
     Console(highlight=False, soft_wrap=True).print(f"wrote {files[0]} and {len(files) - 1} more files", markup=False)

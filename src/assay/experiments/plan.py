@@ -19,7 +19,7 @@ from assay.experiments.store import Store
 
 TOP = ("name", "seed", "data", "models", "studies")
 TRAINED_ON = "trained_on"  # instead of a data set's name: whatever the model was trained on
-RESERVED = ("train", "rows", "index")  # files of a report
+RESERVED = ("train", "rows", "index", "models", "figures")  # files of a report
 COMMON = ("kind", "models", "data")  # of every study
 
 

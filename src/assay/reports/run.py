@@ -14,9 +14,12 @@ from typing import Any
 from assay.core.errors import AssayError
 from assay.experiments.kinds.evaluate import Evaluate
 from assay.experiments.plan import Cell, Plan
+from assay.experiments.sizes import sizes
 from assay.experiments.status import Status, status
 from assay.experiments.store import Store
 from assay.experiments.tidy import evaluation, records, results
+from assay.reports.figures import available
+from assay.reports.plan_figures import plan_figures
 from assay.reports.record import plain
 from assay.reports.result import Result
 from assay.reports.style import style
@@ -24,27 +27,34 @@ from assay.reports.style import style
 Table = Sequence[Mapping[str, Any]]
 
 
-def report(plan: str | Path | Plan, output: str | Path, *, store: str | Path | None = None) -> list[Path]:
+def report(
+    plan: str | Path | Plan, output: str | Path, *, store: str | Path | None = None, ending: str = "png"
+) -> list[Path]:
     """Write what is done of a plan into the folder `output`; returns the files.
 
     rows.csv and rows.json hold every number, STUDY.csv and STUDY.json the tables (an evaluation's with intervals and
-    ranks), STUDY/MODEL on DATA.html the pages, index.html leads to them and says what is missing.
+    ranks), models.csv the models with their sizes, STUDY/MODEL on DATA.html the pages, figures/STUDY/NAME.png (`ending`
+    "svg": .svg) the figures if the extra `plots` is installed; index.html leads to them and says what is missing.
     """
     found = status(plan, store)
     folder = Path(output)
-    files = _tables(folder, "rows", results(found.plan, found.store))
+    rows = results(found.plan, found.store)
+    files = _tables(folder, "rows", rows)
+    models = sizes(found.plan, found.store)
+    files += _tables(folder, "models", models)
+    drawn = plan_figures(rows, models, folder / "figures", ending) if available() else []
     studies: dict[str, list[Mapping[str, Any]]] = {}
     pages: dict[str, Path] = {}
     for cell in found.plan.cells:
-        rows, page = _cell(cell, found.store, folder)
-        studies.setdefault(cell.study, []).extend(rows)
+        table, page = _cell(cell, found.store, folder)
+        studies.setdefault(cell.study, []).extend(table)
         if page is not None:
             pages[cell.name] = page
     studies = {"train": _trainings(found), **studies}
-    for study, rows in studies.items():
-        files += _tables(folder, study, rows)
-    index = _write(folder / "index.html", _index(found, pages, files, folder))
-    return [index, *pages.values(), *files]
+    for study, table in studies.items():
+        files += _tables(folder, study, table)
+    index = _write(folder / "index.html", _index(found, pages, files, drawn, folder))
+    return [index, *pages.values(), *files, *drawn]
 
 
 def _cell(cell: Cell, store: Store, folder: Path) -> tuple[Table, Path | None]:
@@ -91,14 +101,16 @@ def _tables(folder: Path, name: str, rows: Table) -> list[Path]:
     return [_write(folder / f"{name}.csv", text.getvalue()), _write(folder / f"{name}.json", content)]
 
 
-def _index(found: Status, pages: Mapping[str, Path], files: Sequence[Path], folder: Path) -> str:
+def _index(found: Status, pages: Mapping[str, Path], files: Sequence[Path], drawn: Sequence[Path], folder: Path) -> str:
     links = "".join(f"<li>{_link(path, folder, name)}</li>" for name, path in pages.items())
     tables = ", ".join(_link(path, folder, path.name) for path in files)
+    figures = "".join(f"<li>{_link(path, folder, f'{path.parent.name}: {path.stem}')}</li>" for path in drawn)
+    figures = figures or ("<li>none</li>" if available() else "<li>none: pip install 'assay[plots]'</li>")
     title = escape(found.plan.name)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{style()}</style>'
         f"</head><body><main><h1>{title}</h1>{_states(found)}<h2>Evaluations</h2><ul>{links or '<li>none</li>'}</ul>"
-        f"<h2>Tables</h2><p>{tables or 'none'}</p></main></body></html>\n"
+        f"<h2>Figures</h2><ul>{figures}</ul><h2>Tables</h2><p>{tables or 'none'}</p></main></body></html>\n"
     )
 
 

@@ -1,0 +1,46 @@
+"""The models of a plan as a table: how large, how deep, where they started, how well they do."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+from assay.experiments.job import Job, Row
+from assay.experiments.plan import Plan
+from assay.experiments.store import Store
+from assay.models.load import load_without_weights
+from assay.models.model import Model
+from assay.models.readout import OwnHead
+from assay.training.scratch import is_scratch
+
+
+def sizes(plan: Plan, store: Store) -> list[Row]:
+    """A row per finished training: its place in the plan, parameters, layers, pretrained or not, validation scores.
+
+    Counts come from the configuration that stays when the weights of a training are deleted; no weight is read.
+    """
+    return [row for job in plan.trainings if (row := _row(job, store)) is not None]
+
+
+def _row(job: Job, store: Store) -> Row | None:
+    record = store.get(job.key)
+    if record is None:
+        return None
+    scores = {f"validation_{name}": value for name, value in record.rows["validation"].items()}
+    about = {key: value for key, value in job.at.items() if key != "study"}
+    pretrained = not is_scratch(str(about.get("base", "")))
+    return {**about, **_counts(shell(job.key, store)), "pretrained": pretrained, **scores}
+
+
+def shell(key: str, store: Store) -> Model | None:
+    """A trained model without its weights, which encodes and knows its shape; None if nothing is left of it."""
+    folders = (store.artifacts.path(key), store.artifacts.remains(key))
+    left = next((folder for folder in folders if (folder / "config.json").is_file()), None)
+    return None if left is None else load_without_weights(left, "")
+
+
+def _counts(model: Model | None) -> dict[str, Any]:
+    if model is None:
+        return {"parameters": None, "layers": None}
+    head = model.readout.head.parameters() if isinstance(model.readout, OwnHead) else ()
+    return {"parameters": sum(p.numel() for p in chain(model.hf.parameters(), head)), "layers": model.n_blocks}

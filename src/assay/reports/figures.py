@@ -1,0 +1,200 @@
+"""Figures of a study of many models: lines over size, bars over architectures, curves over randomised blocks.
+
+Two variances are shown apart: dark bands and error bars are 95 % intervals over examples, light bands and dots the
+trainings. Needs the extra `plots`; nothing here touches pyplot's global state, so no display is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.core.errors import AssayError
+from assay.reports.bands import Point
+from assay.reports.faces import Face, faces
+
+MARKS = {"circle": "o", "square": "s", "up": "^", "diamond": "D", "down": "v", "plus": "P", "cross": "X", "ring": "o"}
+DPI = 144  # twice what a page shows
+PANEL = (4.6, 3.3)  # inches
+DARK, LIGHT = 0.30, 0.10  # opacity of the two bands
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: what stands at its left and the points of (place, method), place being its x."""
+
+    title: str
+    label: str
+    points: Mapping[tuple[Any, str], Point]
+    dotted: Mapping[tuple[Any, str], Point] = field(default_factory=dict)  # the same methods in another setting
+    limits: tuple[float, float] | None = None
+
+    @property
+    def methods(self) -> list[str]:
+        return list(dict.fromkeys(method for _, method in [*self.points, *self.dotted]))
+
+
+def lines(
+    panels: Sequence[Panel],
+    parameters: Mapping[str, float],
+    path: str | Path,
+    *,
+    note: str = "",
+    order: Sequence[str] = (),
+) -> Path:
+    """One line per method over the number of parameters, with the band of the examples over that of the trainings.
+
+    note: what dotted lines mean. order: all methods of a set of figures, so that each has one face in all of them.
+    """
+    with _drawn(panels, path, 3 if len(panels) == 3 else 2, order, note) as (axes, looks):
+        for axis, panel in zip(axes, panels, strict=True):
+            for dotted, group in ((False, panel.points), (True, panel.dotted)):
+                for method in panel.methods:
+                    at = sorted((parameters[x], p) for (x, m), p in group.items() if m == method and x in parameters)
+                    _line(axis, [x for x, _ in at], [p for _, p in at], looks[method], dotted=dotted)
+            shown = {x for x, _ in [*panel.points, *panel.dotted]}
+            ticks = sorted(count for name, count in parameters.items() if name in shown)
+            axis.set_xscale("log")
+            axis.set_xticks(ticks, [millions(t) for t in ticks])
+            axis.minorticks_off()
+            axis.set_xlabel("parameters")
+    return Path(path)
+
+
+def bars(panels: Sequence[Panel], names: Mapping[str, str], path: str | Path, *, order: Sequence[str] = ()) -> Path:
+    """Bars grouped by model, one per method; error bars over examples, a dot per training."""
+    with _drawn(panels, path, 2, order, width=1.35) as (axes, looks):
+        for axis, panel in zip(axes, panels, strict=True):
+            here = [x for x in names if any(x == place for place, _ in panel.points)]
+            width = 0.84 / max(1, len(panel.methods))
+            for i, method in enumerate(panel.methods):
+                at = [(k, panel.points[x, method]) for k, x in enumerate(here) if (x, method) in panel.points]
+                _bars(axis, [k - 0.42 + (i + 0.5) * width for k, _ in at], [p for _, p in at], looks[method], width)
+            axis.set_xticks(range(len(here)), [names[x] for x in here])
+            axis.grid(visible=False, axis="x")
+    return Path(path)
+
+
+def curves(panels: Sequence[Panel], path: str | Path, *, order: Sequence[str] = ()) -> Path:
+    """Spearman's correlation after blocks were drawn anew: "Full" (1 by definition), then from last to first."""
+    full = Point(1.0, 1.0, 1.0, (1.0,), 0)
+    with _drawn(panels, path, 2, order) as (axes, looks):
+        for axis, panel in zip(axes, panels, strict=True):
+            blocks = sorted({block for block, _ in panel.points}, reverse=True)
+            for method in panel.methods:
+                at = [(i + 1, panel.points[b, method]) for i, b in enumerate(blocks) if (b, method) in panel.points]
+                _line(axis, [0, *(i for i, _ in at)], [full, *(p for _, p in at)], looks[method])
+            every = -(-len(blocks) // 12)  # as many labels as there is room for
+            ticks = [0, *range(1, len(blocks) + 1, every)]
+            axis.set_xticks(ticks, ["Full", *(str(blocks[t - 1] + 1) for t in ticks[1:])])
+            axis.axhline(0, color="#808a95", linewidth=0.8, zorder=0)
+            axis.set_xlabel("randomised block")
+    return Path(path)
+
+
+def millions(count: float) -> str:
+    return f"{count / 1e6:.2g}M" if count < 1e8 else f"{count / 1e6:.0f}M"
+
+
+def _line(axis: Any, xs: Sequence[float], at: Sequence[Point], face: Face, *, dotted: bool = False) -> None:
+    if not at:
+        return
+    style = ":" if dotted else "--" if face.control else "-"
+    axis.plot(xs, [p.value for p in at], style, color=face.colour, marker=MARKS[face.marker], markersize=4.5,
+              markerfacecolor="white" if face.marker == "ring" else face.colour, linewidth=1.6)  # fmt: skip
+    if not dotted:  # bands of dotted lines would hide those of the others
+        spread = np.array([p.spread for p in at]).T  # (2,K)
+        axis.fill_between(xs, *spread, color=face.colour, alpha=LIGHT, linewidth=0)
+        axis.fill_between(xs, [p.low for p in at], [p.high for p in at], color=face.colour, alpha=DARK, linewidth=0)
+
+
+def _bars(axis: Any, xs: Sequence[float], at: Sequence[Point], face: Face, width: float) -> None:
+    if not at:
+        return
+    heights = np.array([p.value for p in at])
+    reach = np.array([[p.value - p.low for p in at], [p.high - p.value for p in at]]).clip(0)  # (2,K)
+    axis.bar(xs, heights, width * 0.94, color=face.colour, alpha=0.85, linewidth=0)
+    axis.errorbar(xs, heights, np.nan_to_num(reach), fmt="none", ecolor="black", elinewidth=1, capsize=1.5)
+    dots = [(x, run) for x, p in zip(xs, at, strict=True) for run in (p.runs if len(p.runs) > 1 else ())]
+    if dots:
+        axis.scatter(*zip(*dots, strict=True), s=7, facecolor="white", edgecolor="black", linewidth=0.6, zorder=3)
+
+
+@contextmanager
+def _drawn(
+    panels: Sequence[Panel], path: str | Path, most: int, order: Sequence[str], note: str = "", width: float = 1.0
+) -> Iterator[tuple[list[Any], dict[str, Face]]]:
+    """Axes side by side, at most `most` in a row, one legend below; written when the block ends."""
+    figure_class, seaborn = _libraries()
+    methods = list(dict.fromkeys(method for panel in panels for method in panel.methods))
+    known = [*order, *(m for m in methods if m not in order)]
+    looks = faces(known, next((m for m in known if m.partition("(")[0] == "random"), None))
+    looks = {method: face for method, face in looks.items() if method in methods}
+    columns = min(len(panels), most)
+    down = -(-len(panels) // columns)
+    from matplotlib import rc_context
+
+    style = {**seaborn.axes_style("whitegrid"), "font.size": 10, "axes.titlesize": 11, "svg.hashsalt": "assay"}
+    with rc_context(style):
+        figure = figure_class(figsize=(PANEL[0] * width * columns, PANEL[1] * down + 0.8), layout="constrained")
+        grid = np.atleast_1d(figure.subplots(down, columns, squeeze=False)).ravel()
+        for axis in grid[len(panels) :]:
+            axis.remove()
+        yield list(grid[: len(panels)]), looks
+        for axis, panel in zip(grid, panels, strict=False):
+            axis.set(title=panel.title, ylabel=panel.label)
+            if panel.limits:
+                axis.set_ylim(*panel.limits)
+        _legend(figure, looks, any(panel.dotted for panel in panels), note)
+        _save(figure, Path(path))
+
+
+def _legend(figure: Any, looks: Mapping[str, Face], dotted: bool, note: str) -> None:
+    """As many names side by side as the figure is wide."""
+    from matplotlib.lines import Line2D
+
+    signs = [
+        Line2D(
+            [], [], color=f.colour, marker=MARKS[f.marker], linestyle="--" if f.control else "-", label=f.short,
+            markerfacecolor="white" if f.marker == "ring" else f.colour,
+        )
+        for f in looks.values()
+    ]  # fmt: skip
+    if dotted:
+        signs.append(Line2D([], [], color="black", linestyle=":", label=note))
+    columns = max(2, int(figure.get_figwidth() / 2.1))
+    figure.legend(handles=signs, loc="outside lower center", ncols=min(len(signs), columns), frameon=False, fontsize=9)
+
+
+def _save(figure: Any, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=DPI, metadata={"Date": None} if path.suffix == ".svg" else {"Software": None})
+    except OSError as error:
+        raise AssayError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _libraries() -> tuple[Any, Any]:
+    """Imported on use: a report without figures needs neither."""
+    try:
+        import seaborn
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise AssayError(
+            "figures need matplotlib and seaborn; install them with: pip install 'assay[plots]'"
+        ) from error
+    return Figure, seaborn
+
+
+def available() -> bool:
+    """Whether the extra `plots` is installed."""
+    try:
+        _libraries()
+    except AssayError:
+        return False
+    return True

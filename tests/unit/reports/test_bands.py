@@ -1,0 +1,92 @@
+"""What figures show: means, intervals over examples and ranges over trainings, on rows made by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.core.errors import AssayError
+from assay.reports import figures
+from assay.reports.bands import by_example, points
+from assay.reports.figures import Panel, bars, curves, lines
+from assay.reports.plan_figures import axes_of_size, metric_panels, plan_figures, randomisation
+from assay.statistics.bootstrap import interval
+
+
+def row(model: str, example: str, value: float | None, **more: object) -> dict[str, object]:
+    grid = model.partition(":")[0]
+    about = {"model": model, "grid": grid, "seed": 0, "method": "lime(samples=9)", "metric": "sufficiency"}
+    return {"study": "s", **about, "example": example, "value": value, **more}
+
+
+ROWS = [row(f"a:{s}", str(i), i + 10 * s) for s in range(3) for i in range(5)]
+
+
+def test_trainings_and_examples_stay_apart() -> None:
+    means, runs = by_example(ROWS)  # type: ignore[arg-type]
+    assert runs == (2, 12, 22)  # though all rows have seed 0: the model tells trainings apart
+    assert means == {str(i): i + 10 for i in range(5)}
+    point = points(ROWS)[("a", "lime(samples=9)")]  # type: ignore[arg-type]
+    wanted = interval([10, 11, 12, 13, 14], kind="percentile", resamples=1000)
+    assert (point.value, point.low, point.high) == (12, wanted.low, wanted.high)
+    assert point.spread == (2, 22)
+    assert point.n == 5
+
+
+def test_empty_values_are_left_out() -> None:
+    found = points([*ROWS, row("a:0", "9", None), row("b:0", "1", None)])  # type: ignore[list-item]
+    assert found[("a", "lime(samples=9)")].n == 5
+    assert ("b", "lime(samples=9)") not in found
+
+
+def test_an_axis_of_sizes_is_what_grew_from_random_weights() -> None:
+    models = [
+        {"grid": g, "base": b, "parameters": p, "pretrained": q}
+        for g, b, p, q in (("a", "t5(layers=1)", 10, False), ("b", "t5(layers=2)", 20, False),
+                           ("c", "folder", 30, True), ("d", "bert(layers=1)", 5, False))
+    ]  # fmt: skip
+    assert axes_of_size(models) == {"t5": {"a": 10, "b": 20}}
+
+
+def test_a_plan_gets_lines_bars_and_curves(tmp_path: Path) -> None:
+    models = [
+        {"grid": g, "base": f"t5(layers={p})", "parameters": p, "pretrained": False} for g, p in (("a", 1), ("b", 2))
+    ]
+    rows = [*ROWS, *(row("b:0", str(i), i) for i in range(5))]
+    rows += [
+        row("a:0", str(i), 0.0, study="r", mode="cascading", block=b, spearman=b / 2) for i in range(3) for b in (0, 1)
+    ]
+    names = {path.relative_to(tmp_path).as_posix() for path in plan_figures(rows, models, tmp_path, "svg")}
+    assert names == {"s/sufficiency by size of t5.svg", "s/sufficiency by model.svg", "r/cascading.svg"}
+
+
+def test_curves_start_at_one_and_run_from_the_last_block(tmp_path: Path) -> None:
+    rows = [row("a:0", str(i), 0.0, mode="cascading", block=b, spearman=0.1 * b) for i in range(3) for b in range(3)]
+    panels = randomisation(rows)["cascading"]
+    drawn: list[tuple[list[float], list[float]]] = []
+    line = figures._line
+    figures._line = lambda axis, xs, at, face, **more: drawn.append((list(xs), [p.value for p in at]))  # type: ignore[assignment]
+    try:
+        curves(panels, tmp_path / "c.png")
+    finally:
+        figures._line = line
+    (xs, values) = drawn[0]
+    assert xs == [0, 1, 2, 3]
+    np.testing.assert_allclose(values, [1, 0.2, 0.1, 0])
+
+
+def test_figures_are_written_and_the_same_twice(tmp_path: Path) -> None:
+    panel = metric_panels(ROWS)["sufficiency"]  # type: ignore[arg-type]
+    for draw in (lambda p: lines([panel], {"a": 5.0}, p), lambda p: bars([panel], {"a": "A"}, p)):
+        first, second = (draw(tmp_path / name).read_bytes() for name in ("1.svg", "2.svg"))
+        assert first == second
+        assert b"lime" in first or len(first) > 1000
+
+
+def test_without_the_extra_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "seaborn", None)
+    assert not figures.available()
+    with pytest.raises(AssayError, match=r"pip install 'assay\[plots\]'"):
+        bars([Panel("", "", {})], {}, tmp_path / "x.png")
