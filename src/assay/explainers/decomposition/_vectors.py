@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from assay.models.trace import Attention, Block, FeedForward, Gate, Head, Linearised, Norm, Select, Slope, Trace
+from assay.models.trace import Affine, Attention, Block, FeedForward, Gate, Head, Linearised, Norm, Select, Slope, Trace
 
 Sharing = Literal["absdot", "abssim", "norm", "equal", "cls", "bias_token"]
 MIXED = 1 << 15  # vectors mixed at once: attention reads all values for them, so they should be many
@@ -157,6 +157,8 @@ def feed_forward(layer: FeedForward, vectors: Tensor, rules: Rules) -> Tensor:
 
 def through_units(vectors: Tensor, layer: FeedForward, units: Linearised, rules: Rules) -> Tensor:
     """Hidden units by their slopes, then the output layer: (B,I,J,D) -> (B,I,J,D)"""
+    if rules.bias == "absdot" and len(units.branches) == 1 and units.offset is None:
+        return _with_short_biases(vectors, layer, *units.branches[0])
     first, *others = (
         share(project(vectors, affine.weight), affine.bias, rules.bias).mul_(slope.unsqueeze(2))
         for affine, slope in units.branches
@@ -165,6 +167,18 @@ def through_units(vectors: Tensor, layer: FeedForward, units: Linearised, rules:
         first.add_(other)
     hidden = share(first, units.offset, rules.bias)
     return share(project(hidden, layer.output.weight), layer.output.bias, rules.bias)
+
+
+def _with_short_biases(vectors: Tensor, layer: FeedForward, affine: Affine, slope: Tensor) -> Tensor:
+    """The same for absdot, with the bias of the units shared where vectors are short.
+
+    |<W x_ij, b>| = |<x_ij, W^T b>|, and w_ij slope b goes through the output layer as one vector per row.
+    """
+    out = project(project(vectors, affine.weight).mul_(slope.unsqueeze(2)), layer.output.weight)
+    if affine.bias is not None:
+        weights = _to_one((vectors @ (affine.bias @ affine.weight)).abs())  # (B,I,J)
+        out.addcmul_(weights.unsqueeze(-1), linear(slope * affine.bias, layer.output.weight).unsqueeze(-2))
+    return share(out, layer.output.bias, "absdot")
 
 
 def through_block(block: Block, vectors: Tensor | None, rules: Rules, rows: Tensor | None = None) -> Tensor:
