@@ -121,7 +121,7 @@ class Evidence:
 
     def score(self, grid: str, method: str, metric: str, data: str = "sst") -> Cell:
         """Of an evaluation; on the logit scale what depends on it, and all else as it is."""
-        own = self.scale == "logit" and method in (*GRADIENTS, "integrated_gradients")  # never the other scale's instead
+        own = self.scale == "logit" and method in (*GRADIENTS, "integrated_gradients")  # never the other scale
         return self.cell(data, "logit" if own else "probability", grid, method, metric)
 
     def rho(self, grid: str, method: str, mode: str, data: str = "sst") -> list[Cell]:
