@@ -121,9 +121,8 @@ class Evidence:
 
     def score(self, grid: str, method: str, metric: str, data: str = "sst") -> Cell:
         """Of an evaluation; on the logit scale what depends on it, and all else as it is."""
-        if self.scale == "logit" and (data, "logit", grid, method, metric) in self._table:
-            return self.cell(data, "logit", grid, method, metric)
-        return self.cell(data, "probability", grid, method, metric)
+        own = self.scale == "logit" and method in (*GRADIENTS, "integrated_gradients")  # never the other scale
+        return self.cell(data, "logit" if own else "probability", grid, method, metric)
 
     def rho(self, grid: str, method: str, mode: str, data: str = "sst") -> list[Cell]:
         """From the last block to the first."""
