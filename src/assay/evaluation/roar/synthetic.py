@@ -86,7 +86,8 @@ def fit(x: Reals, y: Reals, steps: int = 100) -> Reals:
         pull = -sign * expit(-margin) / len(y)
         return float(np.logaddexp(0, -margin).mean()), np.append(x.T @ pull, pull.sum())
 
-    found: Reals = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": steps}).x
+    stop = {"maxiter": steps, "gtol": 1e-4, "ftol": 64 * np.finfo(float).eps}  # as scikit-learn stops
+    found: Reals = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B", options=stop).x
     return found
 
 

@@ -77,14 +77,14 @@ def judge(
         )
     own, base = (_curves(p, gold, score)[0] for p in (predicted, random))  # (S,I)
     found = np.asarray(area(ratios, own, base, clip=clip))  # (S,)
-    if not np.isfinite(found).all():
-        return _nothing(found, own)
     draws = _draws(len(gold), resamples, seed)
     curves, baselines = (_curves(p, gold, score, draws) for p in (predicted, random))  # (R,S,I)
-    both = _both(np.asarray(area(ratios, curves, baselines, clip=clip)), float(found.mean()), confidence, seed)
-    verdict = FAITHFUL if both.low > 0 else NOT if recursive else OPEN
-    bca = interval(found, confidence=confidence, seed=seed)
     leak = leakage(ratios, own.mean(0), curves.mean(1), confidence)
+    if not np.isfinite(found).all():
+        return _nothing(found, own, leak)
+    both = _both(np.asarray(area(ratios, curves, baselines, clip=clip)), float(found.mean()), confidence, seed)
+    verdict = FAITHFUL if both.low > 0 else NOT if recursive and np.isfinite(both.low) else OPEN
+    bca = interval(found, confidence=confidence, seed=seed)
     notes = _notes(found, both, leak)
     t = _t(found, confidence)
     return Faithfulness(
@@ -123,10 +123,13 @@ def _draws(n: int, resamples: int, seed: int) -> NDArray[np.float64]:
 
 
 def _both(areas: NDArray[np.float64], value: float, confidence: float, seed: int) -> Interval:
-    """Percentiles of the mean over drawn seeds of the areas (R,S) on drawn examples."""
+    """Percentiles of the mean over drawn seeds of the areas (R,S) on drawn examples; NaN if many of them have none."""
     chosen = generator("roar seeds", seed).integers(0, areas.shape[1], areas.shape)
-    means = np.nanmean(np.take_along_axis(areas, chosen, 1), 1)
-    low, high = np.nanquantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
+    means = np.take_along_axis(areas, chosen, 1).mean(1)
+    known = np.isfinite(means)
+    if known.mean() < confidence:
+        return Interval(value, np.nan, np.nan, areas.shape[1])
+    low, high = np.quantile(means[known], [(1 - confidence) / 2, (1 + confidence) / 2])
     return Interval(value, float(low), float(high), areas.shape[1])
 
 
@@ -144,17 +147,20 @@ def _notes(found: NDArray[np.float64], both: Interval, leak: Leak | None) -> tup
         notes.append(f"{len(found)} seeds; the paper has {ENOUGH}, and fewer say little about other trainings")
     if both.high < 0:
         notes.append("significantly worse than random")
-    if leak is not None:
-        notes.append(
-            f"class leakage: the curve rises by {leak.rise:.3f} from {leak.start:g} to {leak.end:g} "
-            f"(p = {leak.p:.2g}); masks chosen by the gold label give it away, so the measure looks less faithful"
-        )
-    return tuple(notes)
+    return (*notes, *_leak_note(leak))
 
 
-def _nothing(found: NDArray[np.float64], own: NDArray[np.float64]) -> Faithfulness:
+def _leak_note(leak: Leak | None) -> tuple[str, ...]:
+    if leak is None:
+        return ()
+    return (
+        f"class leakage: the curve rises by {leak.rise:.3f} from {leak.start:g} to {leak.end:g} "
+        f"(p = {leak.p:.2g}); masks chosen by the gold label give it away, so the measure looks less faithful",
+    )
+
+
+def _nothing(found: NDArray[np.float64], own: NDArray[np.float64], leak: Leak | None) -> Faithfulness:
     none = Interval(np.nan, np.nan, np.nan, len(found))
     why = "masking everything costs the random baseline nothing, so there is no area to compare with"
-    return Faithfulness(
-        np.nan, none, none, none, tuple(found.tolist()), OPEN, None, tuple(own.mean(0).tolist()), (why,)
-    )
+    curve, notes = tuple(own.mean(0).tolist()), (why, *_leak_note(leak))
+    return Faithfulness(np.nan, none, none, none, tuple(found.tolist()), OPEN, leak, curve, notes)
