@@ -154,8 +154,8 @@ def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> N
 def _areas(judged: dict[str, Faithfulness]) -> Table:
     """Areas in per cent with the three intervals."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for name in ("method", "area %", "seeds and examples", "seeds, BCa", "seeds, t", "verdict"):
-        table.add_column(name, justify="left" if name in ("method", "verdict") else "right", no_wrap=True)
+    for name in ("method", "area %", "seeds and texts", "seeds, BCa", "seeds, t", "verdict"):
+        table.add_column(name, justify="left" if name in ("method", "verdict") else "right", overflow="fold")
     for method, f in judged.items():
         spans = [f"[{100 * i.low:.1f}, {100 * i.high:.1f}]" for i in (f.both, f.bca, f.t)]
         table.add_row(method, f"{100 * f.value:.1f}", *(Text(s) for s in spans), Text(f.verdict, style="bold"))
