@@ -19,6 +19,7 @@ import torch
 import transformers as hf
 from torch import nn
 
+from assay.models.bilstm import BilstmAttentionConfig, BilstmAttentionForSequenceClassification
 from assay.models.encode import TextEncoder
 from assay.models.families import family_of
 from assay.models.heads.mean import Mean
@@ -26,7 +27,9 @@ from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.prompt import Prompt
 from assay.models.readout import OwnHead
+from assay.training.words import word_tokenizer
 from tiny_tokenizers import (
+    CORPUS,
     deberta_tokenizer,
     gpt2_tokenizer,
     llama_tokenizer,
@@ -211,6 +214,26 @@ def _t5() -> Model:
     return Model("t5", model, family_of("t5"), encoder, OwnHead(head), LABELS, "classification", tokenizer)
 
 
+def _bilstm(*, paired: bool = False) -> Model:
+    tokenizer = word_tokenizer([*CORPUS, *_flat(TEXTS)], 1, None, LIMIT, "words")
+    names = dict(enumerate(LABELS))
+    config = BilstmAttentionConfig(
+        vocab_size=len(tokenizer),
+        embedding_size=WIDTH,
+        hidden_size=WIDTH // 2,
+        paired=paired,
+        id2label=names,
+        label2id={label: i for i, label in names.items()},
+    )
+    model = BilstmAttentionForSequenceClassification(config)
+    enliven(model, f"bilstm {paired}", gain=4.0)  # its gates saturate: larger weights for outputs that move
+    return load_model(model, tokenizer)
+
+
+def _flat(texts: Any) -> list[str]:
+    return [text for given in texts for text in ([given] if isinstance(given, str) else given)]
+
+
 def image_processor() -> Any:
     size = {"height": 32, "width": 32}
     return hf.ViTImageProcessorPil(size=size, do_resize=True, image_mean=[0.5] * 3, image_std=[0.5] * 3)
@@ -259,6 +282,11 @@ def _images() -> tuple[np.ndarray[Any, Any], ...]:
 
 
 _TEXTS = tuple(TEXTS)
+_PAIRS = (
+    _TEXTS[2],
+    ("the soup was good and the music bright", "nobody slept"),
+    ("nobody knew why the music was so cold", "rain fell on the sea"),
+)
 _SINGLE = tuple(t for t in TEXTS if isinstance(t, str))
 
 FAMILIES: dict[str, Case] = {
@@ -275,6 +303,7 @@ FAMILIES: dict[str, Case] = {
         Case("t5", _t5, "", _TEXTS, warns=True),
         Case("llama", _llama, "score", _TEXTS, warns=True),
         Case("mistral", _mistral, "score", _TEXTS, warns=True),
+        Case("bilstm_attention", _bilstm, "classifier", _TEXTS),
         Case("vit", lambda: _image("ViT"), "classifier", _images()),
         Case("dinov2", lambda: _image("Dinov2"), "classifier", _images()),
     )
@@ -283,6 +312,7 @@ OTHERS: dict[str, Case] = {
     case.name: case
     for case in (
         Case("bert-regression", _bert_regression, "classifier", _TEXTS),
+        Case("bilstm_attention-paired", lambda: _bilstm(paired=True), "classifier", _PAIRS),
         Case("llama-prompted", lambda: _prompted(PROMPT), "lm_head", _SINGLE, warns=True),
         Case("llama-few_shot", lambda: _prompted(SHOTS), "lm_head", _SINGLE, warns=True),
     )

@@ -37,12 +37,14 @@ class Example:
     label: int | str | float | None = None
     rationales: tuple[tuple[Span, ...], ...] = ()  # what justifies the label, per annotator
     meta: Mapping[str, Any] = field(default_factory=dict)
+    removed: tuple[Span, ...] = ()  # masked for good: a masked data set is examples plus masks, never edited text
 
     @property
     def content(self) -> str:
         """What the model reads, as a key for random generators: never the id or the place in a list."""
         pixels = "" if self.image is None else np.asarray(self.image).tobytes().hex()
-        return "\x1e".join((self.text or "", "" if self.text_pair is None else f"\x1d{self.text_pair}", pixels))
+        words = (self.text or "", "" if self.text_pair is None else f"\x1d{self.text_pair}", pixels)
+        return "\x1e".join((*words, *map(str, map(tuple, self.removed))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -76,7 +76,8 @@ def _bytes(example: Example) -> bytes:
     """One example as bytes, the same on every machine."""
     pixels = b"" if example.image is None else _pixels(example.image)
     label = example.label.item() if isinstance(example.label, np.generic) else example.label
-    rest = [example.id, example.text, example.text_pair, label, example.rationales]
+    rest: list[Any] = [example.id, example.text, example.text_pair, label, example.rationales]
+    rest += [example.removed] if example.removed else []
     return json.dumps(rest).encode() + b"\x1e" + pixels + b"\x1d"
 
 

@@ -153,7 +153,7 @@ class Agenda:
     def _let_go(self, key: str) -> None:
         """Delete an artefact that all jobs that needed it are done with; a failed one will want it again."""
         job, ends = self.jobs[key], [self.state[d] for d in self.dependants[key]]
-        if not job.artifact or self.keep or job.keep or not ends or self.state[key] is not State.done:
+        if not job.artifact or self.keep or job.keep or not (ends or job.spare) or self.state[key] is not State.done:
             return
         if all(state in (State.done, State.skipped) for state in ends):
             self.store.artifacts.discard(key, job.remains)

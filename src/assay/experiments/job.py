@@ -58,6 +58,7 @@ class Job:
     artifact: bool = False  # leaves a folder
     remains: tuple[str, ...] = ()  # files to keep when the folder is deleted
     keep: bool = False  # the folder is never deleted
+    spare: bool = False  # the folder is deleted also if no job of the plan needs it
 
     @cached_property
     def key(self) -> str:

@@ -123,7 +123,7 @@ def _trained(name: str, page: Page, data: Mapping[str, Data]) -> Iterator[tuple[
         _check(page, rule, kind)
         about = {"grid": name, "base": kind.train, "trained_on": kind.on.name, "seed": kind.seed}
         job = page.reading(partial(kind.job, {"study": "train", "model": full, **about}, keep=keep))
-        yield Trained(full, job.key, kind.on, tuple(about.items()), rule), job
+        yield Trained(full, job.key, kind.on, tuple(about.items()), rule, kind), job
 
 
 def _check(page: Page, rule: Rule | None, kind: Train) -> None:

@@ -92,6 +92,7 @@ class Trained:
     trained_on: Data
     about: tuple[tuple[str, Any], ...] = ()  # its place in the plan: grid, base, trained_on, seed
     requires: Rule | None = None
+    training: Any = None  # its kind (kinds/train.py), for studies that train it again on other data
 
     @property
     def grid(self) -> str:

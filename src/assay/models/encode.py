@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from assay.core.types import Example, Span
 from assay.models.encoding import SPECIAL, Encoding, Ints
 from assay.models.prompt import Prompt
 
+BLANKS = ("mask_token_id", "pad_token_id", "unk_token_id")  # the order in which removals are chosen
 Pieces = tuple[list[int], list[int], list[Span]]  # ids, token types, spans
 
 
@@ -41,11 +43,26 @@ class TextEncoder:
 
     def _encoding(self, example: Example, ids: list[int], types: list[int], spans: list[Span], **more: Any) -> Encoding:
         self._warn_unknown(ids, spans)
+        ids = self._without(example.removed, ids, spans) if example.removed else ids
         n = len(ids)
         positions = np.arange(n, dtype=np.int64) + self.first_position
         return Encoding(
             example, _ints(ids), _ints(types), positions, tuple(spans), readout=n - 1 if self.causal else 0, **more
         )
+
+    def _without(self, removed: Sequence[Span], ids: list[int], spans: list[Span]) -> list[int]:
+        """Ids with the mask token wherever a token overlaps what was removed for good; nothing else moves."""
+        blank = next((i for name in BLANKS if (i := getattr(self.tokenizer, name, None)) is not None), None)
+        if blank is None:
+            raise ModelError("this tokenizer has no mask, pad or unk token, so nothing can be masked for good")
+        bounds = sorted({span for span in removed if span.start < span.end})
+        ends = [(span.segment, span.end) for span in bounds]  # spans do not overlap: sorted as their starts are
+
+        def gone(span: Span) -> bool:
+            at = bisect_right(ends, (span.segment, span.start))
+            return at < len(bounds) and bounds[at].segment == span.segment and bounds[at].start < span.end
+
+        return [blank if span.segment >= 0 and gone(span) else i for i, span in zip(ids, spans, strict=True)]
 
     def _warn_unknown(self, ids: list[int], spans: list[Span]) -> None:
         read = {token for token, span in zip(ids, spans, strict=True) if span != SPECIAL}
@@ -116,6 +133,8 @@ class ImageEncoder:
     def __call__(self, example: Example) -> Encoding:
         if example.image is None:
             raise InputError(f"this model reads images, but {_kind(example)} was given")
+        if example.removed:
+            raise InputError("only parts of texts can be masked for good; give the image as it should be read")
         try:
             out = self.processor(images=example.image, return_tensors="np")
         except (ValueError, TypeError) as error:

@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from assay.core.errors import ModelError, nearest
-from assay.models import seams
+from assay.models import bilstm, seams  # noqa: F401  bilstm: transformers learns of the architecture
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.families import Family, family_of
 from assay.models.heads import HEADS

@@ -197,6 +197,7 @@ class Model:
 
     def trace(self, batch: Batch) -> Trace:
         """A forward pass as data: hidden states, attention, norms, activations and the weights between them."""
+        seams.need_blocks(self.hf, self.family)
         if batch.embeddings is not None:
             batch = replace(batch, embeddings=batch.embeddings.detach())
         head = self.readout.head if isinstance(self.readout, OwnHead) else None

@@ -40,6 +40,16 @@ def word_module(hf: PreTrainedModel, family: Family) -> nn.Module:
     return found
 
 
+def word_table(hf: PreTrainedModel, family: Family) -> Tensor:
+    """(V,D) the rows that the look-up chooses from; an image has none."""
+    module: Any = word_module(hf, family)
+    module = getattr(module, "base_layer", module)  # PEFT
+    if family.images or not isinstance(getattr(module, "weight", None), Tensor):
+        raise UnsupportedError(f"{type(hf).__name__} looks up no words, so there is no vocabulary to take a norm over")
+    table: Tensor = module.weight
+    return table
+
+
 def blocks(hf: PreTrainedModel) -> list[nn.Module]:
     """The transformer blocks in order: the module list that has as many members as the model has layers."""
     layers = hf.config.get_text_config().num_hidden_layers
@@ -47,6 +57,15 @@ def blocks(hf: PreTrainedModel) -> list[nn.Module]:
     if not lists:
         raise UnsupportedError(f"{type(hf).__name__}: no list of {layers} blocks found in its structure")
     return list(lists[0])
+
+
+def need_blocks(hf: PreTrainedModel, family: Family) -> None:
+    """Raise where what a method follows from block to block does not exist."""
+    if family.recurrent:
+        raise UnsupportedError(
+            f"{type(hf).__name__} is no transformer and has no blocks to follow; use average_attention (its own), a "
+            "gradient or a perturbation method"
+        )
 
 
 def activations(hf: PreTrainedModel) -> list[nn.Module]:

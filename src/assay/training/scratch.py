@@ -26,6 +26,7 @@ from assay.core.spec import Spec, build, parse
 from assay.datasets.dataset import Dataset
 from assay.models.families import FAMILIES, Family
 from assay.models.model import Model
+from assay.training.bilstm import bilstm_model
 from assay.training.fresh import name_labels, seeded, with_head
 from assay.training.vocabulary import train_wordpiece
 
@@ -70,6 +71,8 @@ def scratch_model(
     if spec.name not in FAMILIES.names:
         raise SpecError(f"there is no family {spec.name!r} to train from nothing; {nearest(spec.name, FAMILIES.names)}")
     family: Family = FAMILIES.get(spec.name)
+    if spec.name == "bilstm_attention":  # whole words and sizes of its own
+        return bilstm_model(spec, data, labels, task, seed=seed, device=device)
     size = build(spec, Scratch)
     reader = _processor(data, size) if family.images else _tokenizer(data, size, causal=family.causal)
     config = name_labels(_config(family, size, reader), labels, task)

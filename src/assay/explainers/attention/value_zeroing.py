@@ -36,6 +36,7 @@ class ValueZeroing:
     revision: ClassVar[int] = 1
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+        seams.need_blocks(model.hf, model.family)
         rows = []
         for i in range(len(batch)):
             try:

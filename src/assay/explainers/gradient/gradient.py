@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import torch
 from torch import Tensor
 
 from assay.core.types import Scale
+from assay.models import seams
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -17,12 +19,13 @@ from assay.models.target import Targets
 class Gradient:
     """g_i = dv/dx_i at the word embedding x_i, as ||g_i||_2 (how much) or sum_d g_id (signed, as in the thesis).
 
+    vocabulary: ||E g_i||_2, the norm of the gradient with respect to the one-hot input (ROAR; Madsen et al. 2022).
     Weakness: local; where the output saturates, the gradient of what matters vanishes. The signed sum is 0 but for
     rounding wherever every reader of the embedding is a LayerNorm (BERT, GPT-2, ViT, ...; not Llama or T5), because
     LayerNorm(x + c) = LayerNorm(x): there `sum` ranks tokens by noise.
     """
 
-    reduction: Literal["l2", "sum"] = "l2"
+    reduction: Literal["l2", "sum", "vocabulary"] = "l2"
     scale: ClassVar[Scale] = "logit"
     signed: ClassVar[bool] = False
     complete: ClassVar[bool] = False
@@ -32,8 +35,18 @@ class Gradient:
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "signed", self.reduction != "l2")  # the class speaks for its default
+        object.__setattr__(self, "signed", self.reduction == "sum")  # the class speaks for its default
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         gradient = model.gradients(batch, targets, settle=True).gradient
+        if self.reduction == "vocabulary":
+            return gradient @ _root(seams.word_table(model.hf, model.family)).to(gradient)
         return gradient if self.reduction == "l2" else gradient.sum(-1)
+
+
+def _root(table: Tensor) -> Tensor:
+    """(D,D) a symmetric R with R R = E'E, so that ||R g|| = ||E g|| for every g: nothing is ever V wide."""
+    wide = table.detach().double()
+    values, vectors = torch.linalg.eigh(wide.T @ wide)
+    root: Tensor = vectors * values.clamp(min=0).sqrt() @ vectors.T
+    return root

@@ -1,0 +1,185 @@
+"""`assay roar`: mask what methods call important, train again, and see which of them were right."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from assay.core.errors import SpecError, nearest
+from assay.core.spec import split as split_specs
+
+if TYPE_CHECKING:
+    from assay.evaluation.roar.verdict import Faithfulness
+    from assay.experiments.roar import Curves
+
+SCORES = ("macro_f1", "micro_f1", "accuracy")
+ENCODER = "recipe(epochs=3, batch_size=16, learning_rate=2e-05, betas=[0.9, 0.98])"  # the paper's for RoBERTa
+
+
+def run(
+    data: Annotated[str, typer.Option(help="folder, hub id or spec with the splits train, dev and test")],
+    model_family: Annotated[
+        str | None, typer.Option(help="family to train from nothing: bilstm_attention, or 'bert(layers=2, width=64)'")
+    ] = None,
+    base: Annotated[str | None, typer.Option(help="pretrained folder or hub id to fine-tune instead")] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            help="attention, gradient, input_x_gradient, integrated_gradients, published_integrated_gradients, "
+            "or any spec of `assay list methods`; random is always there"
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="how many trainings; the paper has 5")] = 5,
+    recursive: Annotated[
+        bool, typer.Option("--recursive/--no-recursive", help="explain each retrained model anew, or the first only")
+    ] = True,
+    both: Annotated[bool, typer.Option("--both", help="ROAR and Recursive ROAR; they share what they can")] = False,
+    step: Annotated[int, typer.Option(help="per cent of the words per step, or words with --count")] = 10,
+    count: Annotated[bool, typer.Option("--count", help="mask so many words instead of a share")] = False,
+    last: Annotated[int | None, typer.Option(help="the last step; default: 100 per cent, or 10 words")] = None,
+    signed: Annotated[bool, typer.Option("--signed", help="rank by signed scores, not by absolute values")] = False,
+    target: Annotated[str, typer.Option(help="gold or predicted: the class that is explained")] = "gold",
+    score: Annotated[str, typer.Option(help="macro_f1, micro_f1 or accuracy")] = "macro_f1",
+    clip: Annotated[bool, typer.Option("--clip", help="areas clipped to [-1, 1], as published code has it")] = False,
+    recipe: Annotated[str | None, typer.Option(help="how to train; default: the paper's")] = None,
+    limit: Annotated[int | None, typer.Option(help="train on a random subset of so many")] = None,
+    validation_limit: Annotated[int | None, typer.Option(help="validate on a random subset of so many")] = None,
+    test: Annotated[str, typer.Option(help="split that the models are tested on")] = "test",
+    test_limit: Annotated[int | None, typer.Option(help="test on a random subset of so many")] = None,
+    max_length: Annotated[int | None, typer.Option(help="positions after which a text is cut; default 512")] = None,
+    store: Annotated[Path | None, typer.Option(help="folder of finished work; default: a cache folder")] = None,
+    engine: Annotated[str, typer.Option(help="local or ray")] = "local",
+    workers: Annotated[int | None, typer.Option(help="of the ray engine; default: one per core")] = None,
+    threads: Annotated[int | None, typer.Option(help="of each worker; default: cores / workers")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would be run")] = False,
+    as_json: Annotated[Path | None, typer.Option("--json", help="also write curves, areas and walltimes here")] = None,
+) -> None:
+    """Remove and retrain. Interrupted, the same command goes on where it was."""
+    options = dict(locals())
+    from assay.experiments.page import Page
+    from assay.experiments.plan import make_plan
+    from assay.experiments.runner import run as run_plan
+    from assay.experiments.store import Store, default_folder
+
+    if score not in SCORES:
+        raise SpecError(f"--score {score}: {nearest(score, SCORES)}")
+    warnings.filterwarnings("ignore", message="an input is longer")  # one for each
+    kept = Store(store if store is not None else default_folder())
+    plan = make_plan(Page("roar", "roar", content(options)), kept)
+    console = Console(highlight=False, soft_wrap=True)
+    if dry_run:
+        from assay.cli.run import _would_run
+
+        _would_run(console, plan, kept)
+        return
+    from assay.cli.run import Lines, _tell
+
+    ended = run_plan(plan, store=kept.folder, engine=engine, workers=workers, threads=threads, watch=Lines())
+    _show(console, plan, kept, options)
+    _tell(console, ended)
+    if not ended.ok:
+        raise typer.Exit(1)
+
+
+def content(options: dict[str, Any]) -> dict[str, Any]:
+    """The command as a plan."""
+    given = [options["model_family"], options["base"]]
+    if sum(g is not None for g in given) != 1:
+        raise SpecError("say what is trained: --model-family (from nothing) or --base (pretrained), one of the two")
+    start = next(g for g in given if g is not None)
+    if options["model_family"] is not None and "(" not in start:
+        start = f"{start}()"
+    wanted = [options["recursive"]] if not options["both"] else [True, False]
+    study = {key: options[key] for key in ("step", "last", "signed", "target", "test", "test_limit")}
+    study |= {"kind": "roar", "by": "count" if options["count"] else "share", "data": "trained_on"}
+    study |= {} if options["methods"] is None else {"methods": split_specs(options["methods"])}
+    model = {key: options[key] for key in ("limit", "validation_limit", "max_length") if options[key] is not None}
+    model |= {"train": start, "on": "data", "seeds": list(range(options["seeds"]))}
+    recipe = options["recipe"] or _recipe(start, options["data"])
+    names = {True: "recursive", False: "roar"}
+    return {
+        "name": "roar",
+        "data": {"data": options["data"]},
+        "models": {"model": {**model, "recipe": recipe}},
+        "studies": {names[r]: {**_given(study), "recursive": r} for r in wanted},
+    }
+
+
+def _given(study: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in study.items() if value is not None}
+
+
+def _recipe(start: str, data: str) -> str:
+    """The paper's recipe for what is trained."""
+    if not start.startswith("bilstm_attention"):
+        return ENCODER
+    from assay.datasets.load import load_dataset
+    from assay.training.bilstm import PAIRED_RECIPE, SINGLE_RECIPE
+
+    paired = load_dataset(data, split="train")[0].text_pair is not None
+    return PAIRED_RECIPE if paired else SINGLE_RECIPE
+
+
+# --- what came out -----------------------------------------------------------------------------------------------
+
+
+def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> None:
+    from assay.experiments.roar import curves
+
+    found = curves(plan, store)
+    written = []
+    for part in found:
+        judged = part.judged(options["score"], clip=options["clip"])
+        form = "Recursive ROAR" if part.recursive else "ROAR"
+        console.print(f"\n{form}, {len(part.seeds)} seeds, {len(part.gold)} test examples", style="bold")
+        console.print(_areas(judged))
+        console.print(_walltimes(part))
+        for note in dict.fromkeys(f"{m}: {n}" for m, f in judged.items() for n in f.notes if "84 %" not in n):
+            console.print(note, markup=False, style="yellow" if "leakage" in note else "")
+        for note in dict.fromkeys(n for f in judged.values() for n in f.notes if "84 %" in n):
+            console.print(note, markup=False, style="dim")
+        written.append(_dict(part, judged))
+    if options["as_json"] is not None:
+        options["as_json"].write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+        console.print(f"wrote {options['as_json']}", style="dim", markup=False)
+
+
+def _areas(judged: dict[str, Faithfulness]) -> Table:
+    """Areas in per cent with the three intervals."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for name in ("method", "area %", "seeds and texts", "seeds, BCa", "seeds, t", "verdict"):
+        table.add_column(name, justify="left" if name in ("method", "verdict") else "right", overflow="fold")
+    for method, f in judged.items():
+        spans = [f"[{100 * i.low:.1f}, {100 * i.high:.1f}]" for i in (f.both, f.bca, f.t)]
+        table.add_row(method, f"{100 * f.value:.1f}", *(Text(s) for s in spans), Text(f.verdict, style="bold"))
+    return table
+
+
+def _walltimes(part: Curves) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("seconds per step")
+    for name in ("explain", "train"):
+        table.add_column(name, justify="right")
+    for method, parts in part.seconds.items():
+        table.add_row(method, *(f"{parts.get(name, 0):.1f}" for name in ("explain", "train")))
+    return table
+
+
+def _dict(part: Curves, judged: dict[str, Faithfulness]) -> dict[str, Any]:
+    return {
+        "study": part.study,
+        "base": part.base,
+        "recursive": part.recursive,
+        "ratios": part.ratios,
+        "seeds": part.seeds,
+        "methods": {method: f.to_dict() for method, f in judged.items()},
+        "sparsity": part.sparsity,
+        "seconds": part.seconds,
+    }

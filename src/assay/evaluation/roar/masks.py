@@ -1,0 +1,51 @@
+"""Which words of an example are masked at a ratio, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from assay.core.errors import SpecError
+from assay.core.types import Span
+
+By = Literal["share", "count"]
+
+
+@dataclass(frozen=True, order=True)
+class Amount:
+    """How much is masked: `share` in per cent of an example's words, or `count` words (all, if it has fewer)."""
+
+    by: By
+    k: int
+
+    def of(self, n: int) -> int:
+        """floor(k n / 100), or min(k, n): how many of n words."""
+        return self.k * n // 100 if self.by == "share" else min(self.k, n)
+
+
+def amounts(by: By, step: int, last: int | None) -> list[Amount]:
+    """Step by step from the first to the last, 0 not among them; a share ends at 100 with everything masked."""
+    end = last if last is not None else 100 if by == "share" else 10
+    if step < 1 or end < step or (by == "share" and end > 100):
+        raise SpecError(f"by={by}, step={step}, last={last}: give 1 <= step <= last, and of a share last <= 100")
+    return [Amount(by, k) for k in range(step, end + 1, step)]
+
+
+def order(scores: ArrayLike, masked: Sequence[int], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Words in the order in which they are masked: those that are already, then by falling score.
+
+    So masks at rising amounts are nested. Ties are drawn: a fixed order would mask the beginning of a text.
+    """
+    values = np.asarray(scores, np.float64)
+    rest = np.lexsort((rng.random(len(values)), -values))
+    done = set(masked)
+    return np.array([*masked, *(i for i in rest.tolist() if i not in done)], np.int64)
+
+
+def whole(text: str | None) -> tuple[Span, ...]:
+    """Everything of the primary text."""
+    return (Span(0, 0, len(text)),) if text else ()

@@ -1,0 +1,95 @@
+"""The synthetic problem on which Recursive ROAR is right and ROAR is not (Madsen et al. 2022, figure 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from assay.core.errors import SpecError, nearest
+
+Reals = NDArray[np.float64]
+Policy = Literal["roar", "recursive", "truth", "worst"]
+POLICIES = ("roar", "recursive", "truth", "worst")
+FEATURES, INFORMATIVE = 16, 4
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """x = a z/10 + d eta + eps/10, y = [z > 0], a_5..a_16 = 0: four redundant features say all, twelve say nothing.
+
+    A logistic regression, whose importance is |weight|, loses one feature per step (set to 0) and is fitted again.
+    """
+
+    train: int = 200_000
+    test: int = 50_000
+    seed: int = 0
+
+    @cached_property
+    def data(self) -> tuple[Reals, Reals, Reals, Reals]:
+        """x (N,16) and y (N,) to train on, and to test on."""
+        rng = np.random.default_rng(self.seed)
+        a, d = rng.standard_normal((2, FEATURES))
+        a[INFORMATIVE:] = 0
+        n = self.train + self.test
+        z, eta, noise = rng.standard_normal((3, n))
+        x = z[:, None] * a / 10 + eta[:, None] * d + noise[:, None] / 10
+        y = (z > 0).astype(np.float64)
+        return x[: self.train], y[: self.train], x[self.train :], y[self.train :]
+
+    def curve(self, policy: Policy) -> Reals:
+        """(17,) test accuracy with 0, 1, ..., 16 features removed.
+
+        roar: by the first model's weights. recursive: by those of the model before. truth: the informative ones first;
+        worst: last.
+        """
+        if policy not in POLICIES:
+            raise SpecError(f"there is no policy {policy!r}; {nearest(str(policy), POLICIES)}")
+        x, y, held, gold = self.data
+        keep = np.ones(FEATURES, bool)
+        first = weights = fit(x, y)
+        out = [_accuracy(weights, held, gold)]
+        while keep.any():
+            keep[_next(policy, keep, first, weights)] = False
+            weights = fit(x * keep, y)
+            out.append(_accuracy(weights, held * keep, gold))
+        return np.array(out)
+
+
+def _next(policy: Policy, keep: NDArray[np.bool_], first: Reals, weights: Reals) -> int:
+    """The most important feature that is left."""
+    plain = np.arange(FEATURES, 0.0, -1)
+    rank: dict[Policy, Callable[[], Reals]] = {
+        "roar": lambda: np.abs(first[:-1]),
+        "recursive": lambda: np.abs(weights[:-1]),
+        "truth": lambda: plain,
+        "worst": lambda: np.roll(plain, INFORMATIVE),
+    }
+    return int(np.where(keep, rank[policy](), -np.inf).argmax())
+
+
+def fit(x: Reals, y: Reals, steps: int = 100) -> Reals:
+    """(17,) weights and bias of an unpenalised logistic regression by L-BFGS.
+
+    The classes are almost separable, so that the weights would grow for ever: they are where `steps` steps end.
+    """
+    sign = 2 * y - 1
+
+    def loss(w: Reals) -> tuple[float, Reals]:
+        margin = sign * (x @ w[:-1] + w[-1])
+        pull = -sign * expit(-margin) / len(y)
+        return float(np.logaddexp(0, -margin).mean()), np.append(x.T @ pull, pull.sum())
+
+    stop = {"maxiter": steps, "gtol": 1e-4, "ftol": 64 * np.finfo(float).eps}  # as scikit-learn stops
+    found: Reals = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B", options=stop).x
+    return found
+
+
+def _accuracy(weights: Reals, x: Reals, y: Reals) -> float:
+    return float(((x @ weights[:-1] + weights[-1] > 0) == (y > 0)).mean())

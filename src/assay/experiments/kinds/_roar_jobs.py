@@ -1,0 +1,260 @@
+"""The three jobs that ROAR is made of: rank the words of every example, train on masked data, test.
+
+All three splits are masked. A rank is a folder with the spans of every example in the order in which they are masked; a
+retraining is a model with its answers on the masked test split.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.core.errors import InputError
+from assay.core.progress import Progress
+from assay.core.rng import generator
+from assay.core.types import Example, Span
+from assay.datasets.dataset import Dataset
+from assay.datasets.load import load_dataset
+from assay.evaluation.roar.masks import Amount, order, whole
+from assay.experiments.job import Job, Place, Row, Rows, Work
+from assay.experiments.kinds.evaluate import gold_of
+from assay.experiments.kinds.train import Train, performance_metrics
+from assay.explainers.explain import CHUNK, named_methods
+from assay.explainers.explain import Job as Explaining
+from assay.masking.units import divide
+from assay.models.load import load_model
+from assay.models.model import Model
+from assay.training.classifier import Trainable, predict, train_classifier
+from assay.training.encoded import encoded
+from assay.training.output import CARD
+
+SPLITS = ("train", "validation", "test")
+RANKS = "ranks.npz"
+PRIMARY = 0  # the segment that is masked; the auxiliary text never is
+TOPS, SHARES = range(1, 11), range(10, 100, 10)  # of the sparsity
+
+
+@dataclass(frozen=True)
+class Source:
+    """The three splits of a training and its test, unmasked."""
+
+    training: Train
+    test: str
+    test_limit: int | None = None
+
+    def load(self) -> dict[str, Dataset]:
+        return dict(zip(SPLITS, (*self.training.parts(), self.held()), strict=True))
+
+    def held(self) -> Dataset:
+        return _held(self)
+
+
+@lru_cache(maxsize=4)
+def _held(source: Source) -> Dataset:
+    on = source.training.on
+    return load_dataset(on.source, split=source.test, columns=on.given, limit=source.test_limit, seed=on.seed)
+
+
+# --- ranking -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Which words are masked first, by a method on the model of the step before (`before`: its key and mask)."""
+
+    source: Source
+    method: str
+    model: str  # key of the training
+    before: tuple[str, Amount] | None = None  # key of the rank that the model was trained with, and how much of it
+    signed: bool = False
+    target: Literal["gold", "predicted"] = "gold"
+    seed: int = 0
+    batch_tokens: int | None = None
+    revision: ClassVar[int] = 1
+
+    def jobs(self, place: Place) -> list[Job]:
+        raise NotImplementedError("a part of the kind roar")
+
+    def run(self, work: Work) -> Rows:
+        began = time.perf_counter()
+        model = load_model(work.artifact(self.model))
+        done = None if self.before is None else read_ranks(work.artifact(self.before[0]))
+        ranks, scores = {}, {}
+        for split, data in self.source.load().items():
+            masked = data if done is None or self.before is None else apply(data, done[split], self.before[1])
+            ranks[split], scores[split] = self._ranked(model, masked, None if done is None else done[split])
+        if work.folder is None:
+            raise RuntimeError("a rank needs a folder")
+        write_ranks(work.folder, ranks)
+        rows = {"sparsity": sparsity(scores["validation"]), "examples": {s: len(r) for s, r in ranks.items()}}
+        return Rows(rows, {"seconds": time.perf_counter() - began})
+
+    def _ranked(self, model: Model, data: Dataset, done: Ranks | None) -> tuple[Ranks, list[NDArray[Any]]]:
+        """The spans of every example in their order, and the scores of its words that are not yet masked."""
+        asked = Explaining.make(
+            model, named_methods([self.method]), scope=PRIMARY, seed=self.seed, batch_tokens=self.batch_tokens
+        )
+        ranks, scores = [], []
+        readable = [(i, e) for i, e in enumerate(data) if _readable(model, e)]
+        found = dict(zip((i for i, _ in readable), self._explained(asked, data, readable), strict=True))
+        for i, example in enumerate(data):
+            spans, values = found.get(i, ([], np.zeros(0)))
+            old = {span: u for u, span in enumerate(spans)}
+            masked = [old[span] for span in ([] if done is None else done[i][: len(example.removed)])]
+            rng = generator("roar ties", self.seed, example.content)
+            ranks.append([spans[u] for u in order(values, masked, rng)])
+            scores.append(np.delete(values, masked))
+        return ranks, scores
+
+    def _explained(
+        self, asked: Explaining, data: Dataset, examples: Sequence[tuple[int, Example]]
+    ) -> Iterator[tuple[list[Span], NDArray[Any]]]:
+        quiet = Progress("", None, show=False)
+        for start in range(0, len(examples), CHUNK):
+            chunk = examples[start : start + CHUNK]
+            targets = [gold_of(asked.model, data, e) if self.target == "gold" else None for _, e in chunk]
+            for a in asked.run(chunk, targets, quiet)[self.method]:
+                seen = [u for u, unit in enumerate(a.units) if unit.seen]
+                values = a.scores[seen].astype(np.float64)
+                spans = [Span(PRIMARY, a.units[u].start, a.units[u].end) for u in seen]
+                yield spans, values if self.signed else np.abs(values)
+
+    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
+        for name, value in rows["sparsity"].items():
+            yield {"metric": f"mass_{name}", "value": value}
+
+
+def _readable(model: Model, example: Example) -> bool:
+    try:
+        divide(model.encode(example), scope=PRIMARY)
+    except InputError:
+        return False
+    return True
+
+
+def sparsity(scores: Sequence[NDArray[Any]]) -> dict[str, float]:
+    """Mean share of the mass in the top 1..10 words and in the top 10..90 % (int(n q) + 1 words), of the validation."""
+    sizes = [np.sort(np.abs(s))[::-1] for s in scores if len(s) and np.abs(s).sum() > 0]
+    if not sizes:
+        return {}
+    mass = [s.cumsum() / s.sum() for s in sizes]
+    tops = {f"top_{k}": float(np.mean([m[min(k, len(m)) - 1] for m in mass])) for k in TOPS}
+    shares = {f"share_{q}": float(np.mean([m[int(len(m) * q / 100)] for m in mass])) for q in SHARES}
+    return {**tops, **shares}
+
+
+# --- masks -------------------------------------------------------------------------------------------------------
+
+Ranks = Sequence[Sequence[Span]]  # per example the spans of its words in the order in which they are masked
+
+
+def apply(data: Dataset, ranks: Ranks, amount: Amount) -> Dataset:
+    """The data with the first words of every rank masked for good; sorted, so that a set of words is one data set."""
+    pairs = zip(data, ranks, strict=True)
+    examples = tuple(replace(e, removed=tuple(sorted(rank[: amount.of(len(rank))]))) for e, rank in pairs)
+    return replace(data, examples=examples)
+
+
+def everything(data: Dataset) -> Dataset:
+    """The data with the whole primary text masked."""
+    return replace(data, examples=tuple(replace(e, removed=whole(e.text)) for e in data))
+
+
+def write_ranks(folder: Path, ranks: Mapping[str, Ranks]) -> None:
+    arrays: dict[str, Any] = {}
+    for split, rows in ranks.items():
+        arrays[f"{split}_lengths"] = np.array([len(row) for row in rows], np.int32)
+        arrays[f"{split}_spans"] = np.array([(s.start, s.end) for row in rows for s in row], np.int32).reshape(-1, 2)
+    np.savez_compressed(folder / RANKS, **arrays)
+
+
+def read_ranks(folder: Path) -> dict[str, Ranks]:
+    with np.load(folder / RANKS, allow_pickle=False) as file:
+        arrays = dict(file)
+    out: dict[str, Ranks] = {}
+    for split in SPLITS:
+        spans = [Span(PRIMARY, int(a), int(b)) for a, b in arrays[f"{split}_spans"]]
+        ends = arrays[f"{split}_lengths"].cumsum().tolist()
+        out[split] = [spans[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+    return out
+
+
+# --- training and testing ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Retrain:
+    """A fresh model trained, selected and tested on masked data; `rank` None: with everything masked."""
+
+    source: Source
+    amount: Amount | None
+    rank: str | None
+    revision: ClassVar[int] = 1
+
+    def jobs(self, place: Place) -> list[Job]:
+        raise NotImplementedError("a part of the kind roar")
+
+    def run(self, work: Work) -> Rows:
+        began = time.perf_counter()
+        data, training, folder = self._masked(work), self.source.training, work.folder
+        if folder is None:
+            raise RuntimeError("a training needs a folder")
+        if not (folder / CARD).exists():  # killed after its end
+            task = training.task or data["train"].task
+            train_classifier(
+                training.train,
+                data["train"],
+                data["validation"],
+                training.made_recipe(task),
+                output=folder,
+                metrics=performance_metrics(task),
+                max_length=training.max_length,
+                task=training.task,
+                device=training.device,
+                progress=False,
+            )
+        rows = tested(load_model(folder, device=training.device), data["test"])
+        return Rows(rows, {"seconds": time.perf_counter() - began})
+
+    def _masked(self, work: Work) -> dict[str, Dataset]:
+        data = self.source.load()
+        if self.rank is None or self.amount is None:
+            return {split: everything(part) for split, part in data.items()}
+        ranks = read_ranks(work.artifact(self.rank))
+        return {split: apply(part, ranks[split], self.amount) for split, part in data.items()}
+
+    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
+        yield from ({"metric": name, "value": value} for name, value in rows["scores"].items())
+
+
+@dataclass(frozen=True)
+class Intact:
+    """The unmasked model on the unmasked test split."""
+
+    source: Source
+    model: str
+    revision: ClassVar[int] = 1
+
+    def jobs(self, place: Place) -> list[Job]:
+        raise NotImplementedError("a part of the kind roar")
+
+    def run(self, work: Work) -> Rows:
+        return Rows(tested(load_model(work.artifact(self.model)), self.source.held()))
+
+    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
+        yield from ({"metric": name, "value": value} for name, value in rows["scores"].items())
+
+
+def tested(model: Model, data: Dataset) -> dict[str, Any]:
+    """Answers, gold and scores on the examples of a test split that have a label."""
+    held = encoded(model, data, progress=False)
+    outputs = predict(Trainable(model).eval(), held)
+    scores = {name: m.score(outputs, held.gold) for name, m in performance_metrics(model.task).items()}
+    return {"predicted": outputs.argmax(-1).tolist(), "gold": held.gold.tolist(), "scores": scores}

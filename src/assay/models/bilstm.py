@@ -1,0 +1,178 @@
+"""BiLSTM with attention (Jain & Wallace 2019; Madsen et al. 2022) as a model of transformers: config and safetensors.
+
+Single: H = BiLSTM(E x); u_t = tanh(W H_t + b); alpha = softmax(v.u_t); logits = D sum_t alpha_t H_t.
+Paired: q = last states of a second BiLSTM over the auxiliary text; u_t = tanh(W_p P_t + b_p + W_q q + b_q); logits =
+F tanh(L_p c + L_q q). Only the primary text is attended to; the classifier's own symbols [CLS] and [EOS] never are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, mse_loss
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
+from transformers.modeling_outputs import SequenceClassifierOutput
+
+from assay.core.errors import InputError
+
+
+class BilstmAttentionConfig(PreTrainedConfig):
+    """Sizes; the paper's are 300 and 128 (32 for bAbI)."""
+
+    model_type = "bilstm_attention"
+
+    vocab_size: int = 5
+    embedding_size: int = 300
+    hidden_size: int = 128  # of each direction
+    num_hidden_layers: int = 1
+    paired: bool = False
+    tied: bool = False  # one table for both texts; the published code has two that start alike
+    pad_token_id: int | None = 0
+    bos_token_id: int | None = 1
+    eos_token_id: int | None = 2
+
+
+class Words(nn.Module):
+    """The look-up: (B,T) ids -> (B,T,D). The second text of a pair, behind the first [EOS], may have its own table."""
+
+    def __init__(self, config: BilstmAttentionConfig) -> None:
+        super().__init__()
+        self.eos = config.eos_token_id
+        shape = (config.vocab_size, config.embedding_size)
+        self.primary = nn.Embedding(*shape, padding_idx=config.pad_token_id)
+        own = config.paired and not config.tied
+        self.auxiliary = nn.Embedding(*shape, padding_idx=config.pad_token_id) if own else None
+
+    @property
+    def weight(self) -> Tensor:
+        """(V,D) the table of the text that is explained."""
+        return self.primary.weight
+
+    def forward(self, ids: Tensor) -> Tensor:
+        rows: Tensor = self.primary(ids)
+        if self.auxiliary is None:
+            return rows
+        return torch.where(behind(ids, self.eos).unsqueeze(-1), self.auxiliary(ids), rows)
+
+
+def behind(ids: Tensor, eos: int | None) -> Tensor:
+    """(B,T) True behind the first [EOS]: the second text. Removals never touch special tokens, so this is fixed."""
+    ends = ids.eq(-1 if eos is None else eos).long()
+    return ends.cumsum(1).sub(ends).gt(0)
+
+
+class Encoder(nn.Module):
+    """A bidirectional LSTM over rows of different lengths."""
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(width, hidden, batch_first=True, bidirectional=True)
+
+    def forward(self, rows: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:  # (B,T,D) -> (B,T,2h), (B,2h)
+        packed = pack_padded_sequence(rows, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        # cuDNN has no backward pass in evaluation mode, and explanations need one
+        with torch.backends.cudnn.flags(enabled=self.training and torch.backends.cudnn.enabled):
+            out, (last, _) = self.lstm(packed)
+        states, _ = pad_packed_sequence(out, batch_first=True, total_length=rows.shape[1])
+        return states, torch.cat([last[0], last[1]], -1)
+
+
+class Attention(nn.Module):
+    """context = sum_t alpha_t H_t. `probabilities` and `value` do nothing: what passes them is seen by our seams."""
+
+    def __init__(self, hidden: int, *, paired: bool) -> None:
+        super().__init__()
+        self.query = nn.Linear(2 * hidden, hidden) if paired else None
+        self.key = nn.Linear(2 * hidden, hidden)
+        self.score = nn.Linear(hidden, 1, bias=False)
+        self.probabilities, self.value = nn.Identity(), nn.Identity()
+
+    def forward(self, states: Tensor, attended: Tensor, summary: Tensor | None) -> tuple[Tensor, Tensor]:
+        keys = self.key(states)  # (B,T,h)
+        if self.query is not None and summary is not None:
+            keys = keys + self.query(summary).unsqueeze(1)
+        scores = self.score(keys.tanh()).squeeze(-1)  # (B,T)
+        alpha = scores.masked_fill(~attended, -torch.inf).softmax(-1)
+        alpha = self.probabilities(alpha[:, None, None])  # (B,1,1,T): one head, one query
+        return (alpha[:, 0] @ self.value(states)).squeeze(1), alpha  # (B,2h), (B,1,1,T)
+
+
+class BilstmAttentionForSequenceClassification(PreTrainedModel):
+    """The classifier. One row holds [CLS] text [EOS], and for a pair [CLS] text_pair [EOS] behind it."""
+
+    config_class = BilstmAttentionConfig
+    base_model_prefix = "bilstm"  # no such part: the model is its own base
+    main_input_name = "input_ids"
+
+    def __init__(self, config: BilstmAttentionConfig) -> None:
+        super().__init__(config)
+        h, c = config.hidden_size, config.num_labels or 2
+        self.words = Words(config)
+        self.encoder = Encoder(config.embedding_size, h)
+        self.auxiliary = Encoder(config.embedding_size, h) if config.paired else None
+        self.attention = nn.ModuleList([Attention(h, paired=config.paired)])
+        self.from_context = nn.Linear(2 * h, h) if config.paired else None
+        self.from_summary = nn.Linear(2 * h, h) if config.paired else None
+        self.classifier = nn.Linear(h if config.paired else 2 * h, c)
+        self.post_init()
+
+    def _init_weights(self, module: Any) -> None:
+        """torch's own initial weights, as the published code has them; PAD is zero, other words are N(0,1)."""
+        if isinstance(module, nn.Embedding | nn.Linear | nn.LSTM):
+            module.reset_parameters()
+
+    def get_input_embeddings(self) -> Any:
+        return self.words
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+        *,
+        output_attentions: bool = False,
+        **kwargs: Any,
+    ) -> SequenceClassifierOutput:
+        mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+        rows = self.words(input_ids)  # (B,T,D)
+        run = self._single if self.auxiliary is None else self._paired
+        logits, alpha = run(input_ids, mask, rows)
+        loss: Any = None if labels is None else _loss(logits, labels)
+        seen: Any = (alpha,) if output_attentions else None
+        return SequenceClassifierOutput(loss=loss, logits=logits, attentions=seen)  # type: ignore[arg-type]
+
+    def _single(self, ids: Tensor, mask: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        states, _ = self.encoder(rows, mask.sum(1))
+        context, alpha = self.attention[0](states, self._attended(ids, mask > 0), None)
+        return self.classifier(context), alpha
+
+    def _paired(self, ids: Tensor, mask: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        second = behind(ids, self.config.eos_token_id) & (mask > 0)
+        first = ~second & (mask > 0)
+        lengths, others = first.sum(1), second.sum(1)
+        if not others.all() or self.auxiliary is None or self.from_context is None or self.from_summary is None:
+            raise InputError("this BiLSTM was trained on pairs; give (text, text_pair)")
+        place = lengths[:, None] + torch.arange(int(others.max()), device=ids.device)
+        place = place.clamp(max=ids.shape[1] - 1).unsqueeze(-1).expand(-1, -1, rows.shape[-1])
+        _, summary = self.auxiliary(rows.gather(1, place), others)
+        states, _ = self.encoder(rows, lengths)
+        context, alpha = self.attention[0](states, self._attended(ids, first), summary)
+        return self.classifier((self.from_context(context) + self.from_summary(summary)).tanh()), alpha
+
+    def _attended(self, ids: Tensor, first: Tensor) -> Tensor:
+        """(B,T) without [CLS] and [EOS]; all of a text that has nothing else (every word deleted)."""
+        found = first & (ids != self.config.bos_token_id) & (ids != self.config.eos_token_id)
+        return torch.where(found.any(1, keepdim=True), found, first)
+
+
+def _loss(logits: Tensor, labels: Tensor) -> Tensor:
+    return mse_loss(logits.squeeze(-1), labels) if logits.shape[-1] == 1 else cross_entropy(logits, labels)
+
+
+AutoConfig.register(BilstmAttentionConfig.model_type, BilstmAttentionConfig, exist_ok=True)
+AutoModelForSequenceClassification.register(
+    BilstmAttentionConfig, BilstmAttentionForSequenceClassification, exist_ok=True
+)

@@ -1,0 +1,16 @@
+"""BiLSTM with additive attention (Jain & Wallace 2019; ROAR): no positions, one attention with one query.
+
+`average_attention` is its attention alpha: the mean over one layer, one head and one query.
+"""
+
+from assay.models import bilstm  # noqa: F401  transformers learns of the architecture
+from assay.models.families import Family
+
+BilstmAttention = Family(
+    "bilstm_attention",
+    ("bilstm_attention",),
+    positions="none",
+    recurrent=True,
+    probabilities="probabilities",
+    value="value",
+)

@@ -1,0 +1,234 @@
+"""ROAR's pure parts: the area on hand-worked curves, masks, performance, the verdict and class leakage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assay.core.errors import InputError, SpecError
+from assay.evaluation.performance.macro_f1 import MacroF1
+from assay.evaluation.roar.area import area
+from assay.evaluation.roar.curves import performance
+from assay.evaluation.roar.masks import Amount, amounts, order, whole
+from assay.evaluation.roar.synthetic import Synthetic
+from assay.evaluation.roar.verdict import FAITHFUL, NOT, OPEN, judge
+from assay.statistics.bootstrap import interval
+
+TENTHS = np.linspace(0, 1, 11)
+RANDOM = 1 - TENTHS  # falls evenly from 1 to 0
+
+# --- area --------------------------------------------------------------------------------------------------------
+
+
+def test_area_by_hand():
+    """Three points: (0 + .25)/2 x .5 twice over (1 + .5)/2 x .5 + (.5 + 0)/2 x .5."""
+    assert area([0, 0.5, 1], [1, 0.25, 0], [1, 0.5, 0]) == pytest.approx(0.125 / 0.5)
+    assert area([0, 0.2, 1], [0.9, 0.5, 0.5], [0.9, 0.8, 0.5]) == pytest.approx(
+        (0.1 * 0.3 + 0.4 * 0.3) / (0.1 * (0.4 + 0.3) + 0.4 * 0.3)
+    )
+
+
+def test_area_of_known_curves():
+    assert area(TENTHS, RANDOM, RANDOM) == 0
+    above = np.minimum(1, RANDOM + 0.1)
+    above[-1] = 0
+    assert area(TENTHS, above, RANDOM) < 0
+    once = np.where(TENTHS == 0, 1.0, 0.0)  # falls to the end at the first step: the best that there is
+    assert area(TENTHS, once, RANDOM) == pytest.approx(0.9)
+
+
+def test_area_is_the_literal_sum():
+    rng = np.random.default_rng(0)
+    p, b = rng.random((2, 5, 11))
+    p[:, -1] = b[:, -1] = 0
+    p[:, 0] = b[:, 0]
+    found = area(TENTHS, p, b)
+    for s in range(5):
+        top = sum(0.5 * 0.1 * (b[s, i] - p[s, i] + b[s, i + 1] - p[s, i + 1]) for i in range(10))
+        under = sum(0.5 * 0.1 * (b[s, i] - b[s, -1] + b[s, i + 1] - b[s, -1]) for i in range(10))
+        assert found[s] == pytest.approx(top / under)
+
+
+def test_a_finer_grid_by_interpolation_changes_nothing():
+    rng = np.random.default_rng(1)
+    p, fine = np.sort(rng.random(11))[::-1], np.linspace(0, 1, 101)
+    b = np.sort(rng.random(11))[::-1]
+    assert area(fine, np.interp(fine, TENTHS, p), np.interp(fine, TENTHS, b)) == pytest.approx(area(TENTHS, p, b))
+
+
+def test_clipping_and_curves_that_say_nothing():
+    assert area([0, 0.5, 1], [1, 3, 0], [1, 0.2, 0]) < -1
+    assert area([0, 0.5, 1], [1, 3, 0], [1, 0.2, 0], clip=True) == -1
+    assert np.isnan(area([0, 1], [0.5, 0.5], [0.5, 0.5]))
+    with pytest.raises(InputError, match="rising ratios"):
+        area([0, 0, 1], [1, 1, 0], [1, 1, 0])
+
+
+def test_the_papers_interval_of_five_seeds():
+    """scipy.stats.bootstrap has [.302, .372] for these (fact sheet, section 11)."""
+    found = interval([0.31, 0.35, 0.28, 0.33, 0.40])
+    assert found.value == pytest.approx(0.334)
+    assert (found.low, found.high) == (pytest.approx(0.302, abs=2e-3), pytest.approx(0.372, abs=2e-3))
+
+
+# --- masks -------------------------------------------------------------------------------------------------------
+
+
+def test_counts():
+    """floor(r n / 100) for all lengths up to 4,000, which is what float32 truncation gives; count is at most n."""
+    n = np.arange(1, 4001)
+    for r in range(10, 101, 10):
+        expected = np.trunc(np.float32(r / 100) * n.astype(np.float32)).astype(int)
+        assert [Amount("share", r).of(int(m)) for m in n] == expected.tolist()
+    assert Amount("share", 10).of(9) == 0
+    assert Amount("count", 3).of(2) == 2
+    assert [a.k for a in amounts("share", 10, None)] == list(range(10, 101, 10))
+    assert [a.k for a in amounts("count", 1, None)] == list(range(1, 11))
+    with pytest.raises(SpecError, match="step=0"):
+        amounts("share", 0, None)
+
+
+def test_masks_are_nested_and_old_ones_stay():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        n = int(rng.integers(1, 30))
+        first = order(rng.random(n), [], np.random.default_rng(0))
+        done = first[: n // 3].tolist()
+        then = order(rng.random(n), done, np.random.default_rng(0))
+        assert then[: len(done)].tolist() == done
+        assert sorted(then) == list(range(n))
+
+
+def test_order_is_by_falling_score_and_ties_are_drawn():
+    assert order([0.1, 0.9, 0.5], [], np.random.default_rng(0)).tolist() == [1, 2, 0]
+    assert order([0.1, 0.9, 0.5], [0], np.random.default_rng(0)).tolist() == [0, 1, 2]
+    firsts = [int(order(np.zeros(5), [], np.random.default_rng(s))[0]) for s in range(60)]
+    assert set(firsts) == set(range(5))
+
+
+def test_everything():
+    assert whole("good film") == ((0, 0, 9),)
+    assert whole(None) == ()
+
+
+# --- performance -------------------------------------------------------------------------------------------------
+
+
+def test_performance_is_the_metrics_own():
+    rng = np.random.default_rng(0)
+    gold, said = rng.integers(0, 3, 40), rng.integers(0, 3, (5, 40))
+    said[4] = 1  # one class alone
+    outputs = np.eye(3)[said]
+    for score, metric in (("macro_f1", MacroF1().score), ("accuracy", lambda o, g: (o.argmax(-1) == g).mean())):
+        found = performance(said, gold, score)[0]
+        assert np.allclose(found, [metric(o, gold) for o in outputs])
+        drawn = rng.integers(0, 40, (7, 40))
+        weights = np.stack([np.bincount(d, minlength=40) for d in drawn]).astype(float)
+        found = performance(said, gold, score, weights)
+        assert np.allclose(found, [[metric(o[d], gold[d]) for o in outputs] for d in drawn])
+
+
+# --- verdict -----------------------------------------------------------------------------------------------------
+
+
+def predictions(accuracy, seeds=5, n=400, seed=0):
+    """(S,I,N) answers that are right with the given probabilities (I,), and gold; an example is hard for all alike."""
+    rng = np.random.default_rng(seed)
+    gold = np.arange(n) % 2
+    hard = rng.random(n)
+    right = hard < np.asarray(accuracy)[None, :, None] + 0.02 * rng.standard_normal((seeds, len(accuracy), 1))
+    return np.where(right, gold, 1 - gold), gold
+
+
+RATIOS = TENTHS.tolist()
+FEW = {"score": "accuracy", "resamples": 400}
+BASE = 0.95 - 0.45 * TENTHS
+
+
+def test_verdicts():
+    random, gold = predictions(BASE, seed=1)
+    lower, _ = predictions(np.where(TENTHS > 0, np.minimum(BASE, 0.6), 0.95), seed=1)
+    good = judge(RATIOS, lower, random, gold, recursive=True, score="accuracy", resamples=400)
+    assert good.verdict == FAITHFUL
+    assert 0 < good.both.low < good.value < good.both.high < 1
+    assert good.value == pytest.approx(np.mean(good.seeds))
+    assert good.bca.low <= good.value <= good.bca.high
+    assert any("84 %" in note for note in good.notes)
+    same = judge(RATIOS, random, random, gold, recursive=True, score="accuracy", resamples=400)
+    assert (same.value, same.verdict) == (0, NOT)
+    assert judge(RATIOS, random, random, gold, recursive=False, score="accuracy", resamples=400).verdict == OPEN
+
+
+def test_the_interval_counts_test_examples():
+    """Seeds that agree exactly say nothing of other examples: with few of them no verdict."""
+    wide = []
+    for n in (30, 1000):
+        random, gold = predictions(BASE, seeds=1, n=n)
+        lower, _ = predictions(BASE - 0.03 * (TENTHS > 0) * (TENTHS < 1), seeds=1, n=n)
+        found = judge(RATIOS, np.repeat(lower, 5, 0), np.repeat(random, 5, 0), gold, recursive=True, **FEW)
+        assert found.bca.high - found.bca.low == pytest.approx(0, abs=1e-12)
+        wide.append(found.both.high - found.both.low)
+    assert wide[0] > 3 * wide[1] > 0
+
+
+def test_few_seeds_are_told():
+    random, gold = predictions(BASE, seeds=2)
+    found = judge(RATIOS, random, random, gold, recursive=True, score="accuracy", resamples=200)
+    assert any("2 seeds" in note for note in found.notes)
+    one = judge(RATIOS, random[:1], random[:1], gold, recursive=True, score="accuracy", resamples=200)
+    assert np.isnan(one.bca.low)
+    assert np.isnan(one.t.low)
+
+
+def test_the_t_interval():
+    from scipy import stats
+
+    random, gold = predictions(BASE, seed=3)
+    lower, _ = predictions(BASE - 0.1 * (TENTHS > 0), seed=4)
+    found = judge(RATIOS, lower, random, gold, recursive=True, score="accuracy", resamples=100)
+    expected = stats.t.interval(0.95, 4, np.mean(found.seeds), stats.sem(found.seeds))
+    assert (found.t.low, found.t.high) == pytest.approx(expected)
+
+
+def test_leakage_fires_only_on_a_real_rise():
+    random, gold = predictions(BASE)
+    rising = np.where(TENTHS < 0.4, 0.6, 0.8)
+    leaky, _ = predictions(np.where(TENTHS == 0, 0.95, np.where(TENTHS == 1, 0.5, rising)), seed=2)
+    found = judge(RATIOS, leaky, random, gold, recursive=True, score="accuracy", resamples=400)
+    assert found.leak is not None
+    assert found.leak.start < 0.4 <= found.leak.end
+    assert found.leak.rise == pytest.approx(0.2, abs=0.08)
+    assert any("class leakage" in note for note in found.notes)
+    false = [
+        judge(RATIOS, predictions(BASE, seed=s)[0], random, gold, recursive=True, score="accuracy", resamples=200).leak
+        for s in range(10, 20)
+    ]
+    assert false == [None] * 10
+
+
+def test_a_flat_baseline_says_nothing():
+    flat, gold = predictions(np.full(11, 0.5), seeds=2)
+    flat = np.repeat(flat[:, :1], 11, 1)
+    found = judge(RATIOS, flat, flat, gold, recursive=True)
+    assert np.isnan(found.value)
+    assert found.verdict == OPEN
+    assert "costs the random baseline nothing" in found.notes[0]
+    with pytest.raises(InputError, match="must agree"):
+        judge(RATIOS[:-1], flat, flat, gold, recursive=True)
+
+
+# --- the synthetic problem ---------------------------------------------------------------------------------------
+
+
+def test_recursive_roar_is_the_truth():
+    """Four informative features: recursion and truth are at chance after four steps, ROAR stays up far longer."""
+    problem = Synthetic(train=4_000, test=4_000)
+    truth, recursive = problem.curve("truth"), problem.curve("recursive")
+    assert recursive[0] > 0.999
+    assert np.abs(recursive[4:] - truth[4:]).max() < 0.02
+    assert np.abs(recursive[4:] - 0.5).max() < 0.02
+    roar = problem.curve("roar")
+    assert roar[4:9].min() > 0.99  # the first model's weights lie on features that say nothing
+    assert roar[-1] == pytest.approx(0.5, abs=0.02)
+    with pytest.raises(SpecError, match="no policy"):
+        problem.curve("rorar")

@@ -1,0 +1,260 @@
+"""The graph of ROAR's jobs: what is shared, what waits for what, masks on all splits, resume, and a planted leak."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import assay
+from assay.cli.roar import content
+from assay.core.errors import SpecError
+from assay.core.types import Example, Span
+from assay.datasets.dataset import Dataset
+from assay.evaluation.roar.masks import Amount
+from assay.evaluation.roar.verdict import judge
+from assay.experiments.kinds._roar_jobs import (
+    Rank,
+    Retrain,
+    apply,
+    everything,
+    read_ranks,
+    sparsity,
+    write_ranks,
+)
+from assay.experiments.kinds._roar_jobs import (
+    tested as answers_of,
+)
+from assay.experiments.kinds.roar import Roar
+from assay.experiments.page import Page
+from assay.experiments.plan import make_plan
+from assay.experiments.roar import curves
+from assay.experiments.runner import run
+from assay.experiments.store import Store
+from assay.training.classifier import train_classifier
+from assay.training.recipe import Recipe
+
+QUICK = "recipe(epochs=2, batch_size=8, learning_rate=0.05, optimiser=adam, schedule=constant, warmup=0)"
+FILLER = ["the", "soup", "was", "here", "again", "today"]
+
+
+def write(folder: Path, sizes: dict[str, int], *, paired: bool = False) -> Path:
+    rng = np.random.default_rng(0)
+    folder.mkdir(exist_ok=True)
+    for split, n in sizes.items():
+        with (folder / f"{split}.csv").open("w", newline="") as file:
+            out = csv.writer(file)
+            out.writerow(["text", "text_pair", "label"] if paired else ["text", "label"])
+            for i in range(n):
+                words = [*rng.choice(FILLER, 3 + i % 5), "good" if i % 2 else "bad"]
+                text = " ".join(rng.permutation(words))
+                out.writerow([text, *(["is it good"] if paired else []), "yes" if i % 2 else "no"])
+    return folder
+
+
+def asked(data: Path, **more: Any) -> dict[str, Any]:
+    options: dict[str, Any] = dict.fromkeys(
+        ("base", "last", "limit", "validation_limit", "max_length", "test_limit"), None
+    )
+    options |= {"data": str(data), "model_family": "bilstm_attention(hidden=4, width=4)", "methods": "attention"}
+    options |= {"seeds": 1, "recursive": True, "both": True, "step": 30, "count": False, "signed": False}
+    options |= {"target": "gold", "test": "test", "recipe": QUICK}
+    return content({**options, **more})
+
+
+def planned(store: Store, given: dict[str, Any]):
+    return make_plan(Page("roar", "roar", given), store)
+
+
+# --- the graph ---------------------------------------------------------------------------------------------------
+
+
+def test_what_can_be_shared_is_shared(tmp_path):
+    """Steps 30, 60, 90: per form 0, all and random once for all; the first step of both forms is one job."""
+    data = write(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
+    plan = planned(Store(tmp_path / "s"), asked(data))
+    kinds = [type(job.kind).__name__ for job in plan.jobs.values()]
+    # random: 1 rank, 3 trainings; recursive: 3 ranks, 3 trainings; ROAR: the first of both, and 2 trainings more
+    assert (kinds.count("Train"), kinds.count("Intact")) == (1, 1)
+    assert kinds.count("Rank") == 1 + 3
+    assert kinds.count("Retrain") == 1 + 3 + 3 + 2
+    by_place = {
+        (c.study, j.at["method"], j.at["masked"]): j for c in plan.cells for j in c.jobs if not isinstance(j.kind, Rank)
+    }
+    for at in (0, 30, "all"):
+        assert by_place["recursive", "attention", at].key == by_place["roar", "attention", at].key
+    assert by_place["recursive", "attention", 60].key != by_place["roar", "attention", 60].key
+    assert by_place["recursive", "attention", "all"].key == by_place["recursive", "random", "all"].key
+
+
+def test_a_step_waits_for_the_model_and_the_masks_of_the_step_before(tmp_path):
+    data = write(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
+    plan = planned(Store(tmp_path / "s"), asked(data, both=False))
+    cell = plan.cells[0]
+    mine = [j for j in cell.jobs if j.at["method"] == "attention"]
+    ranks, steps = ([j for j in mine if isinstance(j.kind, kind)] for kind in (Rank, Retrain))
+    assert ranks[0].needs == (plan.trainings[0].key,)
+    assert ranks[1].needs == (steps[0].key, ranks[0].key)
+    assert ranks[2].needs == (steps[1].key, ranks[1].key)
+    assert [s.needs for s in steps] == [(ranks[0].key,), (ranks[1].key,), (ranks[2].key,), ()]
+    seen: set[str] = set()
+    for key, job in plan.jobs.items():
+        assert set(job.needs) <= seen
+        seen.add(key)
+
+
+def test_keys_follow_what_changes_a_number(tmp_path):
+    data = write(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
+    store = Store(tmp_path / "s")
+
+    def keys(**more):
+        return set(planned(store, asked(data, both=False, **more)).jobs)
+
+    first = keys()
+    assert keys() == first
+    for change in ({"signed": True}, {"target": "predicted"}, {"step": 50}, {"seeds": 2}, {"test_limit": 3}):
+        assert keys(**change) != first
+    assert first < keys(seeds=2)
+
+
+def test_errors_are_sentences(tmp_path):
+    with pytest.raises(SpecError, match="no method 'atention'"):
+        Roar(methods=("atention",))
+    with pytest.raises(SpecError, match="step=0"):
+        Roar(step=0)
+    with pytest.raises(SpecError, match="one of the two"):
+        asked(tmp_path, base="x")
+    outside = {
+        "data": {"d": str(write(tmp_path / "d", {"train": 4, "dev": 2, "test": 2}))},
+        "models": {"m": "builtin"},
+        "studies": {"roar": {"models": "m"}},
+    }
+    with pytest.raises(SpecError, match="comes from outside"):
+        planned(Store(tmp_path / "s"), outside)
+
+
+# --- running -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_it_runs_and_masks_as_it_should(paired, tmp_path):
+    data = write(tmp_path / "d", {"train": 16, "dev": 6, "test": 8}, paired=paired)
+    store = Store(tmp_path / "s")
+    plan = planned(store, asked(data))
+    ended = run(plan, store=store.folder, keep=True, progress=False)
+    assert ended.ok, ended.reasons
+    again = run(plan, store=store.folder, keep=True, progress=False)
+    assert again.before == len(plan.jobs)
+    _check_masks(plan, store, paired)
+    recursive, roar = curves(plan, store)
+    assert (recursive.recursive, roar.recursive) == (True, False)
+    assert recursive.ratios == [0, 0.3, 0.6, 0.9, 1]
+    assert recursive.predicted["attention"].shape == (1, 5, 8)
+    assert (recursive.predicted["attention"][:, [0, 4]] == recursive.predicted["random"][:, [0, 4]]).all()
+    assert (recursive.predicted["attention"][:, :2] == roar.predicted["attention"][:, :2]).all()
+    assert set(recursive.seconds["attention"]) == {"explain", "train"}
+    assert recursive.sparsity["attention"]["top_10"] == pytest.approx(1)  # the texts are shorter
+    found = recursive.judged("accuracy")["attention"]
+    assert found.verdict in ("faithful", "not faithful", "inconclusive")
+
+
+def _check_masks(plan, store, paired):
+    """Nested over the steps, of the primary text only, floor(r n / 100) of its words; old masks stay in recursion."""
+    mine = [j for j in plan.cells[0].jobs if j.at["method"] == "attention"]
+    ranks = [read_ranks(store.artifacts.path(j.key)) for j in mine if isinstance(j.kind, Rank)]
+    splits = next(j.kind.source for j in mine if isinstance(j.kind, Rank)).load()
+    for split, part in splits.items():
+        for i, example in enumerate(part):
+            words = example.text.split()
+            orders = [r[split][i] for r in ranks]
+            assert all(sorted(o) == sorted(orders[0]) for o in orders)
+            assert [example.text[s.start : s.end] for s in sorted(orders[0])] == words
+            masks = [
+                apply(part, r[split], Amount("share", k))[i].removed for r, k in zip(ranks, (30, 60, 90), strict=True)
+            ]
+            assert [len(m) for m in masks] == [k * len(words) // 100 for k in (30, 60, 90)]
+            assert set(masks[0]) <= set(masks[1]) <= set(masks[2])
+            assert all(span.segment == 0 for span in masks[2])
+    model = assay.load_model(store.artifacts.path(plan.trainings[0].key))  # the first rank is the unmasked model's
+    for example, rank in zip(splits["test"], ranks[0]["test"], strict=True):
+        a = assay.explain(model, example, "average_attention", scope="text", progress=False)
+        score = {(u.start, u.end): s for u, s in zip(a.units, a.scores, strict=True)}
+        falling = [score[span.start, span.end] for span in rank]
+        assert falling == pytest.approx(sorted(falling, reverse=True), abs=1e-6)
+    whole = everything(splits["test"])
+    assert all(e.removed == (Span(0, 0, len(e.text)),) for e in whole)
+    assert paired == (whole[0].text_pair is not None)
+
+
+def test_models_that_nobody_needs_any_more_are_deleted(tmp_path):
+    """... also the last ones: forty checkpoints per method and seed would fill a disk."""
+    data = write(tmp_path / "d", {"train": 8, "dev": 4, "test": 4})
+    store = Store(tmp_path / "s")
+    plan = planned(store, asked(data, both=False, step=50))
+    assert run(plan, store=store.folder, progress=False).ok
+    assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".remains")]
+
+
+def test_counts_of_words(tmp_path):
+    data = write(tmp_path / "d", {"train": 8, "dev": 4, "test": 4})
+    store = Store(tmp_path / "s")
+    plan = planned(store, asked(data, both=False, count=True, step=1, last=2))
+    assert run(plan, store=store.folder, progress=False).ok
+    (found,) = curves(plan, store)
+    assert found.ratios == [0, 0.5, 1]
+
+
+# --- ranks and sparsity ------------------------------------------------------------------------------------------
+
+
+def test_ranks_come_back_from_their_file(tmp_path):
+    ranks = {s: [[Span(0, 4, 9), Span(0, 0, 3)], [], [Span(0, 1, 2)]] for s in ("train", "validation", "test")}
+    write_ranks(tmp_path, ranks)
+    assert read_ranks(tmp_path) == ranks
+
+
+def test_sparsity_by_hand():
+    """Masses .5 .3 .2: int(n q) + 1 words at share q."""
+    found = sparsity([np.array([0.2, -0.5, 0.3]), np.zeros(0)])
+    assert (found["top_1"], found["top_2"], found["top_3"], found["top_10"]) == pytest.approx((0.5, 0.8, 1, 1))
+    assert (found["share_10"], found["share_40"], found["share_70"]) == pytest.approx((0.5, 0.8, 1))
+
+
+# --- a planted leak ----------------------------------------------------------------------------------------------
+
+
+def test_masks_that_know_the_label_set_off_the_warning(tmp_path):
+    """Labels are drawn, each text holds both cues, and the mask takes that of the gold label: what is left tells it."""
+
+    def data(n, seed):
+        rng = np.random.default_rng(seed)
+        texts = [" ".join(rng.permutation(["amber", "velvet", *rng.choice(FILLER, 2)])) for _ in range(n)]
+        return Dataset(
+            tuple(Example(t, id=str(i), label=int(rng.integers(2))) for i, t in enumerate(texts)), "d", ("a", "b")
+        )
+
+    def leaky(part):
+        def cue(e):
+            word = ("amber", "velvet")[e.label]
+            return Span(0, e.text.index(word), e.text.index(word) + len(word))
+
+        return apply(part, [[cue(e)] for e in part], Amount("count", 1))
+
+    parts = data(96, 1), data(40, 2), data(80, 3)
+    answers = []
+    for change in (lambda p: p, leaky, everything):
+        train, held, test = (change(p) for p in parts)
+        recipe = Recipe.from_spec(QUICK.replace("epochs=2", "epochs=4"))
+        model = train_classifier("bilstm_attention(hidden=6, width=6)", train, held, recipe, progress=False).model
+        answers.append(answers_of(model, test)["predicted"])
+    gold = np.array([e.label for e in parts[2]])
+    own = np.array([answers])
+    random = np.array([[answers[0], answers[0], answers[2]]])  # may enclose no area: the warning needs none
+    right = (own == gold).mean(-1)[0]
+    assert right[0] < 0.65 < 0.95 < right[1]
+    found = judge([0, 0.5, 1], own, random, gold, recursive=True, score="accuracy", resamples=300)
+    assert found.leak is not None
+    assert (found.leak.start, found.leak.end) == (0, 0.5)
