@@ -105,15 +105,15 @@ def passes_table(model: Any, texts: list[str], options: argparse.Namespace) -> l
 
 
 def interleaved(
-    sides: dict[str, Callable[[], Any]], runs: int, clock: Callable[[], float] = time.perf_counter
+    sides: dict[str, Callable[[], Any]], runs: int, clock: Callable[[], float] = time.perf_counter, *, warm: bool = True
 ) -> dict[str, float]:
     """Median time of each side, taken in turns so that a slow moment of the machine hits all."""
     taken: dict[str, list[float]] = {name: [] for name in sides}
-    for run in range(runs + 1):
+    for run in range(runs + warm):
         for name, side in sides.items():
             began = clock()
             side()
-            if run:  # the first round warms up
+            if run >= warm:  # the first round warms up
                 taken[name].append(clock() - began)
     return {name: statistics.median(times) for name, times in taken.items()}
 

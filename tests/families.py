@@ -318,6 +318,8 @@ OTHERS: dict[str, Case] = {
     )
 }
 CASES = {**FAMILIES, **OTHERS}
+TRANSFORMERS = [name for name in FAMILIES if name != "bilstm_attention"]
+TRANSFORMER_CASES = [name for name in CASES if not name.startswith("bilstm_attention")]
 TEXT_FAMILIES = [name for name in FAMILIES if name not in ("vit", "dinov2")]
 
 

@@ -39,7 +39,7 @@ def test_list(folder: Path) -> None:
     own = run("data", "list", cwd=folder)
     assert own.returncode == 0, own.stderr
     names = [line.split()[0] for line in own.stdout.splitlines()]
-    assert names == ["augmented(DATA)", "babi_world", "builtin", "planted(DATA)"]
+    assert names == ["augmented(DATA)", "babi_world", "builtin", "planted(DATA)", "repeated(DATA)"]
     found = run("data", "list", "all", cwd=folder).stdout
     assert [line.split() for line in found.splitlines()] == [["reviews", "dev,", "train"], ["notes.csv", "one", "file"]]
 

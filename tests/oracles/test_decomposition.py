@@ -21,7 +21,7 @@ from assay.explainers.decomposition.globenc import Globenc, block_lengths
 from assay.explainers.decomposition.value_norm_attention import ValueNormAttention
 from assay.models.target import Targets
 from assay.models.trace import replay
-from families import CASES, FAMILIES, fresh, model_of
+from families import CASES, TRANSFORMER_CASES, TRANSFORMERS, fresh, model_of
 from oracles import literal_bert
 from oracles.frozen import frozen_gradient
 from stock import example
@@ -74,7 +74,7 @@ def gap(trace, rules):
 
 
 @pytest.mark.parametrize("rule", SHARING)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", TRANSFORMER_CASES)
 def test_vectors_sum_to_hidden_states_and_logits(case, rule):
     for activation in ("zero_origin", "tangent"):
         for gate in ("up", "gate", "half") if case in GATED else ("up",):
@@ -83,7 +83,7 @@ def test_vectors_sum_to_hidden_states_and_logits(case, rule):
             assert logits < 1e-9
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", TRANSFORMER_CASES)
 def test_float32_sums_hold_within_rounding(case):
     model = model_of(case)
     trace = model.trace(model.batch([model.encode(example(given)) for given in CASES[case].inputs]))
@@ -98,7 +98,7 @@ def test_without_biases_nothing_needs_to_sum():
 
 
 @pytest.mark.parametrize("rule", SHARING)
-@pytest.mark.parametrize("case", [c for c in CASES if c not in ("vit", "dinov2")])
+@pytest.mark.parametrize("case", [c for c in TRANSFORMER_CASES if c not in ("vit", "dinov2")])
 def test_padding_gets_exactly_nothing(case, rule):
     trace = trace_of(case)
     assert not trace.mask.all()
@@ -137,7 +137,7 @@ def test_chunks_and_parts_change_nothing(case, monkeypatch):
 # --- the frozen network ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", FAMILIES)
+@pytest.mark.parametrize("case", TRANSFORMERS)
 def test_without_biases_it_is_input_x_gradient_of_the_frozen_network(case):
     model, batch, trace = exact(case), batch_of(case), trace_of(case)
     hidden, gradient = frozen_gradient(model, batch, label=1)
@@ -152,7 +152,7 @@ def test_without_biases_it_is_input_x_gradient_of_the_frozen_network(case):
 
 
 @pytest.mark.parametrize("activation", ["zero_origin", "tangent"])
-@pytest.mark.parametrize("case", FAMILIES)
+@pytest.mark.parametrize("case", TRANSFORMERS)
 def test_one_backward_pass_gives_the_scores_of_the_bias_token(case, activation):
     model, batch, trace = exact(case), batch_of(case), trace_of(case)
     targets = Targets((Target(0, against=2),) * len(batch), "logit")
@@ -248,7 +248,7 @@ def test_value_norms_are_the_papers(text):
 # --- between methods ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", TRANSFORMER_CASES)
 def test_globenc_is_decompx_in_rollout_without_biases_and_feed_forward(case):
     """Values keep their bias; all other biases and the feed-forward layers are off."""
     trace = trace_of(case)
@@ -259,7 +259,7 @@ def test_globenc_is_decompx_in_rollout_without_biases_and_feed_forward(case):
     assert rolled.abs().max() > 0.1
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", TRANSFORMER_CASES)
 def test_alti_rows_sum_to_one(case):
     trace = trace_of(case)
     matrices = [contributions(block, 1) for block in trace.blocks]

@@ -13,7 +13,7 @@ from assay.evaluation.sanity.layer_randomisation import LayerRandomisation, corr
 from assay.explainers.inputs import examples
 from assay.models import seams
 from assay.models.load import load_model, save_model
-from families import CASES, FAMILIES, fresh, model_of
+from families import CASES, TRANSFORMER_CASES, TRANSFORMERS, fresh, model_of
 from runs import State, as_a_user_may_have_it, hook_free, quiet
 
 METHODS = ("gradient", "average_attention")
@@ -29,7 +29,7 @@ def study(case, **fields):
 # --- the draw --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", FAMILIES)
+@pytest.mark.parametrize("case", TRANSFORMERS)
 def test_a_block_is_drawn_as_a_new_model_draws_it(case):
     """Spread and mean of every parameter against a freshly constructed model of the same configuration, many draws."""
     hf = model_of(case).hf
@@ -85,7 +85,7 @@ def test_t5s_position_bias_can_be_kept():
 # --- the model -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", TRANSFORMER_CASES)
 def test_the_blocks_change_and_come_back(case):
     """Within: these blocks and no other parameter differ, and so do the outputs. After: every tensor is the old one."""
     model = fresh(case)
@@ -107,7 +107,7 @@ def test_the_blocks_change_and_come_back(case):
         assert torch.equal(model.logits(batch), whole)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", TRANSFORMER_CASES)
 def test_every_family_and_the_model_is_left_as_it_was(case):
     model = model_of(case)
     before = State.of(model)
