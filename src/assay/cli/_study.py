@@ -1,10 +1,7 @@
-"""What the commands that run studies share: reading data, and writing the page and the JSON."""
+"""What the commands that run studies share: the table, the verdict and the files at their end."""
 
 from __future__ import annotations
 
-import json
-import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from assay.core.errors import AssayError
+from assay.cli._output import command, write_json
 from assay.reports.marks import figures
 
 
@@ -22,21 +19,14 @@ def finish(result: Any, table: Table, report: Path, as_json: Path | None) -> Non
     console.print(table)
     for sentence in result.verdict:
         console.print(f"\n{sentence}", style="bold", markup=False)
-    result.to_html(report, command=shlex.join(["assay", *sys.argv[1:]]))
-    console.print(f"\nwrote {report}", style="dim", markup=False, soft_wrap=True)
+    result.to_html(report, command=command())
     if as_json is not None:
-        _write(result.to_dict(), as_json)
-        console.print(f"wrote {as_json}", style="dim", markup=False, soft_wrap=True)
+        write_json(as_json, result.to_dict())
+    console.print()
+    for path in filter(None, (report, as_json)):
+        console.print(f"wrote {path}", style="dim", markup=False, soft_wrap=True)
 
 
-def _write(content: dict[str, Any], path: Path) -> None:
-    try:
-        path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise AssayError(f"cannot write {path}: {error.strerror}") from error
-
-
-def cell(value: float, low: float, high: float) -> Text:
-    """The value with its interval."""
-    shown, interval = figures(value, low, high)
-    return Text(f"{shown} {interval}", justify="right", no_wrap=True)
+def cell(value: float, low: float, high: float, between: str = " ") -> Text:
+    """The value with its interval beside it, or below it where several stand in a row."""
+    return Text(between.join(figures(value, low, high)), justify="right", no_wrap=True)

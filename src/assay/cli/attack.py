@@ -9,19 +9,58 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from assay.cli._options import (
+    BatchTokens,
+    Columns,
+    DataName,
+    Device,
+    Dtype,
+    Label,
+    MaxLength,
+    ModelName,
+    Prompt,
+    Removal,
+    Report,
+    Split,
+    Units,
+    given,
+    loaded,
+    read,
+)
+from assay.cli._output import writable
 from assay.core.spec import split as split_specs
 
 if TYPE_CHECKING:
     from assay.reports.attack import Attacked
 
 REPORT = Path("attack.html")
+SETTINGS = (
+    "limit",
+    "epsilon",
+    "relative",
+    "share",
+    "alpha",
+    "beta",
+    "steps",
+    "rate",
+    "halve",
+    "tolerance",
+    "patience",
+    "matched",
+    "scale",
+    "units",
+    "removal",
+    "shown",
+    "seed",
+    "batch_tokens",
+)
 
 
 def run(
-    model: Annotated[str, typer.Option(help="folder or hub id; 'builtin' is a small sentiment model")] = "builtin",
-    data: Annotated[str, typer.Option(help="file, folder, hub id, or a name of `assay data list`")] = "builtin",
-    split: Annotated[str | None, typer.Option(help="which file of a folder or part of a hub data set")] = None,
-    columns: Annotated[str | None, typer.Option(help="role=column,..., e.g. text=review,label=stars")] = None,
+    model: ModelName = "builtin",
+    data: DataName = "builtin",
+    split: Split = None,
+    columns: Columns = None,
     limit: Annotated[int, typer.Option(help="so many examples, drawn by the seed")] = 16,
     methods: Annotated[str | None, typer.Option(help="list of specs of differentiable methods")] = None,
     objective: Annotated[
@@ -41,52 +80,31 @@ def run(
     patience: Annotated[int, typer.Option(help="so many small moves in a row end an attack")] = 20,
     matched: Annotated[float, typer.Option(help="probabilities this close count as the same")] = 0.05,
     scale: Annotated[str, typer.Option(help="what the methods explain: probability, logit, ...")] = "probability",
-    units: Annotated[str, typer.Option(help="token, word, sentence or patch")] = "token",
-    removal: Annotated[str | None, typer.Option(help="of the methods; default: the model's own")] = None,
+    units: Units = "token",
+    removal: Removal = None,
     shown: Annotated[int, typer.Option(help="examples whose heat maps are shown")] = 8,
     seed: Annotated[int, typer.Option(help="of the examples and of random methods")] = 0,
-    batch_tokens: Annotated[int | None, typer.Option(help="positions per pass through the model")] = None,
-    prompt: Annotated[str | None, typer.Option(help="template with {text}, to classify with a language model")] = None,
-    label: Annotated[list[str] | None, typer.Option(help="name=word that follows the prompt; once per label")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, ...")] = None,
-    dtype: Annotated[str | None, typer.Option(help="float32, bfloat16, ...")] = None,
-    report: Annotated[Path, typer.Option(help="the page to write")] = REPORT,
+    batch_tokens: BatchTokens = None,
+    prompt: Prompt = None,
+    label: Label = None,
+    device: Device = None,
+    dtype: Dtype = None,
+    max_length: MaxLength = None,
+    report: Report = REPORT,
     as_json: Annotated[Path | None, typer.Option("--json", help="also write all rows and settings here")] = None,
 ) -> None:
     """Perturb word embeddings so that the explanation changes and the prediction does not."""
-    from assay.cli.evaluate import _writable
-
-    for path in (report, as_json):
-        _writable(path)
-    from assay.cli._model import loaded
+    options = dict(locals())
+    writable(report, as_json)
     from assay.cli._study import finish
-    from assay.cli.data import _columns
-    from assay.datasets.load import load_dataset
     from assay.reports.attack import attack
 
     result = attack(
-        loaded(model, prompt, label, device, dtype),
-        load_dataset(data, split=split, columns=_columns(columns)),
+        loaded(model, prompt, label, device, dtype, max_length),
+        read(data, split, columns),
         None if methods is None else split_specs(methods),
-        limit=limit,
         objectives=split_specs(objective),
-        epsilon=epsilon,
-        relative=relative,
-        share=share,
-        alpha=alpha,
-        beta=beta,
-        steps=steps,
-        rate=rate,
-        halve=halve,
-        tolerance=tolerance,
-        patience=patience,
-        matched=matched,
-        scale=scale,
-        units=units,
-        removal=removal,
-        shown=shown,
-        seed=seed,
-        batch_tokens=batch_tokens,
+        **given(options, *SETTINGS),
     )
     finish(result, _table(result), report, as_json)
 

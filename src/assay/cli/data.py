@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from assay.cli._options import Columns, Split, read
 from assay.core.errors import SpecError
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ def run(
     name: Annotated[
         str | None, typer.Argument(help="show: built-in name, file, folder or hub id; list: a folder of data sets")
     ] = None,
-    split: Annotated[str | None, typer.Option(help="which file of a folder or part of a hub data set")] = None,
-    columns: Annotated[str | None, typer.Option(help="role=column,..., e.g. text=review,label=stars")] = None,
+    split: Split = None,
+    columns: Columns = None,
     examples: Annotated[int, typer.Option(help="how many examples to show")] = 3,
     seed: Annotated[int, typer.Option(help="which examples to show")] = 0,
 ) -> None:
@@ -45,23 +46,11 @@ def run(
         return
     if name is None:
         raise SpecError("show needs a name, e.g. `assay data show builtin`; `assay data list` shows what there is")
-    from assay.datasets.load import load_dataset
-
-    data = load_dataset(name, split=split, columns=_columns(columns))
+    data = read(name, split, columns)
     console.print(_table(_summary(data)))
     for example in data.take(examples, seed) if examples else ():
         console.print()
         console.print(_example(example, data, plain=not console.is_terminal or console.no_color))
-
-
-def _columns(text: str | None) -> dict[str, str | None] | None:
-    """Roles and columns as the user wrote them; "rationales=" switches a role off."""
-    if text is None:
-        return None
-    pairs = [part.partition("=") for part in text.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise SpecError(f"--columns {text!r}: write role=column,..., e.g. --columns text=review,label=stars")
-    return {role.strip(): column.strip() or None for role, _, column in pairs}
 
 
 def _table(rows: Any) -> Table:

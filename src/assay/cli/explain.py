@@ -10,30 +10,40 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from assay.cli._options import (
+    BatchTokens,
+    Device,
+    Dtype,
+    Label,
+    MaxLength,
+    ModelName,
+    Prompt,
+    Removal,
+    Units,
+    loaded,
+)
 from assay.core.errors import AssayError, SpecError
 from assay.core.spec import split
 
 
 def run(
     texts: Annotated[list[str] | None, typer.Argument(help="texts to explain; none: three built-in sentences")] = None,
-    model: Annotated[str, typer.Option(help="folder or hub id; 'builtin' is a small sentiment model")] = "builtin",
+    model: ModelName = "builtin",
     method: Annotated[
         str, typer.Option(help="spec or list, e.g. 'lime(samples=500),occlusion'")
     ] = "integrated_gradients",
     text_pair: Annotated[str | None, typer.Option(help="second text, for models of pairs")] = None,
     target: Annotated[str | None, typer.Option(help="label name or index; default: the predicted class")] = None,
-    units: Annotated[str, typer.Option(help="token, word, sentence or patch")] = "token",
-    removal: Annotated[str | None, typer.Option(help="mask_token, delete, pad, unk, zero, mean_colour")] = None,
+    units: Units = "token",
+    removal: Removal = None,
     scope: Annotated[str | None, typer.Option(help="score only 'text' or 'text_pair'")] = None,
     seed: Annotated[int, typer.Option(help="of everything random")] = 0,
-    batch_tokens: Annotated[int | None, typer.Option(help="positions per pass through the model")] = None,
-    prompt: Annotated[str | None, typer.Option(help="template with {text}, to classify with a language model")] = None,
-    label: Annotated[list[str] | None, typer.Option(help="name=word that follows the prompt; once per label")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, ...")] = None,
-    max_length: Annotated[
-        int | None, typer.Option(help="cut texts after so many positions; default: the model's")
-    ] = None,
-    dtype: Annotated[str | None, typer.Option(help="float32, bfloat16, ...")] = None,
+    batch_tokens: BatchTokens = None,
+    prompt: Prompt = None,
+    label: Label = None,
+    device: Device = None,
+    dtype: Dtype = None,
+    max_length: MaxLength = None,
     input: Annotated[Path | None, typer.Option(help=".jsonl, .csv, .tsv or .txt file of inputs, also .gz")] = None,
     output: Annotated[
         Path | None, typer.Option(help=".jsonl file for the attributions; resumes if interrupted")
@@ -43,7 +53,6 @@ def run(
     html: Annotated[Path | None, typer.Option(help="also write an HTML page")] = None,
 ) -> None:
     """Explain predictions of a model."""
-    from assay.cli._model import loaded
     from assay.explainers.explain import Job, named_methods
 
     if (input is None) != (output is None):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from assay.cli._options import StoreFolder
+from assay.cli._output import writable, write_json
+from assay.cli._run import Lines, tell, would_run
 from assay.core.errors import SpecError, nearest
 from assay.core.spec import split as split_specs
 
@@ -54,7 +56,7 @@ def run(
     test: Annotated[str, typer.Option(help="split that the models are tested on")] = "test",
     test_limit: Annotated[int | None, typer.Option(help="test on a random subset of so many")] = None,
     max_length: Annotated[int | None, typer.Option(help="positions after which a text is cut; default 512")] = None,
-    store: Annotated[Path | None, typer.Option(help="folder of finished work; default: a cache folder")] = None,
+    store: StoreFolder = None,
     engine: Annotated[str, typer.Option(help="local or ray")] = "local",
     workers: Annotated[int | None, typer.Option(help="of the ray engine; default: one per core")] = None,
     threads: Annotated[int | None, typer.Option(help="of each worker; default: cores / workers")] = None,
@@ -63,6 +65,7 @@ def run(
 ) -> None:
     """Remove and retrain. Interrupted, the same command goes on where it was."""
     options = dict(locals())
+    writable(as_json)
     from assay.experiments.page import Page
     from assay.experiments.plan import make_plan
     from assay.experiments.runner import run as run_plan
@@ -75,15 +78,11 @@ def run(
     plan = make_plan(Page("roar", "roar", content(options)), kept)
     console = Console(highlight=False, soft_wrap=True)
     if dry_run:
-        from assay.cli.run import _would_run
-
-        _would_run(console, plan, kept)
+        would_run(console, plan, kept)
         return
-    from assay.cli.run import Lines, _tell
-
     ended = run_plan(plan, store=kept.folder, engine=engine, workers=workers, threads=threads, watch=Lines())
     _show(console, plan, kept, options)
-    _tell(console, ended)
+    tell(console, ended)
     if not ended.ok:
         raise typer.Exit(1)
 
@@ -147,7 +146,7 @@ def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> N
             console.print(note, markup=False, style="dim")
         written.append(_dict(part, judged))
     if options["as_json"] is not None:
-        options["as_json"].write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+        write_json(options["as_json"], written)
         console.print(f"wrote {options['as_json']}", style="dim", markup=False)
 
 

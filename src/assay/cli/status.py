@@ -10,6 +10,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from assay.cli._options import StoreFolder
+
 if TYPE_CHECKING:
     from assay.experiments.status import Status
 
@@ -18,7 +20,7 @@ SHOWN = ("done", "missing", "failed", "blocked", "skipped")
 
 def run(
     plan: Annotated[Path, typer.Argument(help="YAML file of `assay run`")],
-    store: Annotated[Path | None, typer.Option(help="folder of finished work; default: a cache folder")] = None,
+    store: StoreFolder = None,
 ) -> None:
     """Count a plan's jobs by study and model, and say what failed or was skipped and why. Runs nothing."""
     from assay.experiments.status import status

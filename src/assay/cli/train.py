@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from assay.cli._options import Columns, Device, roles
 from assay.core.errors import SpecError
 
 if TYPE_CHECKING:
     from assay.training.history import Check
     from assay.training.recipe import Recipe
-
-SELECTIONS = {"classification": "accuracy", "regression": "pearson"}
 
 
 def run(
@@ -33,7 +30,7 @@ def run(
     split: Annotated[
         str | None, typer.Option(help="TRAIN or TRAIN,VALIDATION; default train and dev, or 10 % held out")
     ] = None,
-    columns: Annotated[str | None, typer.Option(help="role=column,..., e.g. text=review,label=stars")] = None,
+    columns: Columns = None,
     task: Annotated[str | None, typer.Option(help="classification or regression; default: what the labels are")] = None,
     selection: Annotated[
         str | None, typer.Option(help="accuracy, macro_f1, auroc, pearson, mse, ... or loss: chooses the checkpoint")
@@ -47,7 +44,7 @@ def run(
     recipe: Annotated[
         str | None, typer.Option(help="all the rest: 'recipe(optimiser=sgd, momentum=0.9, schedule=cosine, clip=None)'")
     ] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, ...")] = None,
+    device: Device = None,
     threads: Annotated[int | None, typer.Option(help="of the processor")] = None,
     save_seconds: Annotated[float, typer.Option(help="at least so long between two checkpoints")] = 60.0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="replace a finished training")] = False,
@@ -62,7 +59,7 @@ def run(
         data,
         names[0].strip() or None,
         names[2].strip() or None,
-        columns=_columns(columns),
+        columns=roles(columns),
         limit=limit,
         validation_limit=validation_limit,
         seed=given.seed,
@@ -82,11 +79,13 @@ def _recipe(text: str | None, options: dict[str, Any]) -> Recipe:
 
 
 def _train(console: Console, recipe: Recipe, base: str, train: Any, validation: Any, options: dict[str, Any]) -> None:
+    from assay.experiments.bench import threads
+    from assay.experiments.kinds.train import SELECTIONS
     from assay.training.classifier import train_classifier
 
     task = options["task"] or train.task
     recipe = recipe if _selects(recipe, options) else replace(recipe, selection=SELECTIONS.get(task, "loss"))
-    with _threads(options["threads"]):
+    with threads(options["threads"]):
         trained = train_classifier(
             base,
             train,
@@ -114,10 +113,9 @@ def _selects(recipe: Recipe, options: dict[str, Any]) -> bool:
 def _metrics(task: str, selection: str) -> dict[str, Any]:
     """Every performance metric of the task; the selected one must be among them."""
     from assay.core.errors import nearest
-    from assay.evaluation import GOLD
+    from assay.experiments.kinds.train import performance_metrics
 
-    found = {name: GOLD.make(name) for name in GOLD.names if GOLD.group(name) == "performance"}
-    fitting = {name: metric for name, metric in found.items() if metric.task == task}
+    fitting = performance_metrics(task)
     if selection != "loss" and selection not in fitting:
         raise SpecError(f"--selection {selection}: no score of a {task}; {nearest(selection, ['loss', *fitting])}")
     return fitting
@@ -130,21 +128,3 @@ def _line(check: Check, best: bool) -> str:
 
 def _scores(check: Check) -> str:
     return ", ".join(f"{name} {value:.4f}" for name, value in check.scores.items())
-
-
-def _columns(text: str | None) -> dict[str, str | None] | None:
-    from assay.cli.data import _columns as read
-
-    return read(text)
-
-
-@contextmanager
-def _threads(count: int | None) -> Iterator[None]:
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(count or before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

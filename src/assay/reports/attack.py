@@ -73,7 +73,7 @@ class Attacked:
             "Before and after": self._examples(who),
             "Reproduce": parts.reproduce(self.model, self.data, self.study, command),
         }
-        title = f"Can explanations of {self.model.name} be changed while its prediction stays?"
+        title = f"Can explanations of {self.model.title} be changed while its prediction stays?"
         parts.write(parts.page(title, self.verdict, facts, sections), path)
 
     def _table(self, who: dict[str, Face]) -> str:

@@ -73,7 +73,7 @@ class Randomised:
         )
         sections = {mode.capitalize(): self._mode(mode, who) for mode in self.study.modes}
         sections["Reproduce"] = parts.reproduce(self.model, self.data, self.study, command)
-        title = f"Do explanations of {self.model.name} depend on what it learnt?"
+        title = f"Do explanations of {self.model.title} depend on what it learnt?"
         parts.write(parts.page(title, self.verdict, facts, sections), path)
 
     def _mode(self, mode: str, who: dict[str, Face]) -> str:

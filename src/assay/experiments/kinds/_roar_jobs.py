@@ -31,9 +31,8 @@ from assay.explainers.explain import Job as Explaining
 from assay.masking.units import divide
 from assay.models.load import load_model
 from assay.models.model import Model
-from assay.training.classifier import Trainable, predict, train_classifier
+from assay.training.classifier import Trainable, predict
 from assay.training.encoded import encoded
-from assay.training.output import CARD
 
 SPLITS = ("train", "validation", "test")
 RANKS = "ranks.npz"
@@ -206,20 +205,7 @@ class Retrain:
         data, training, folder = self._masked(work), self.source.training, work.folder
         if folder is None:
             raise RuntimeError("a training needs a folder")
-        if not (folder / CARD).exists():  # killed after its end
-            task = training.task or data["train"].task
-            train_classifier(
-                training.train,
-                data["train"],
-                data["validation"],
-                training.made_recipe(task),
-                output=folder,
-                metrics=performance_metrics(task),
-                max_length=training.max_length,
-                task=training.task,
-                device=training.device,
-                progress=False,
-            )
+        training.fit(folder, data["train"], data["validation"])
         rows = tested(load_model(folder, device=training.device), data["test"])
         return Rows(rows, {"seconds": time.perf_counter() - began})
 

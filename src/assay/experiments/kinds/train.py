@@ -83,24 +83,29 @@ class Train:
 
     def run(self, work: Work) -> Rows:
         train, validation = self.parts()
-        task = self.task or train.task
         folder = work.folder
         if folder is None:
             raise RuntimeError("a training needs a folder")
-        if not (folder / CARD).exists():  # killed after its end and before its folder was renamed
-            train_classifier(
-                self.train,
-                train,
-                validation,
-                self.made_recipe(task),
-                output=folder,
-                metrics=performance_metrics(task),
-                max_length=self.max_length,
-                task=self.task,
-                device=self.device,
-                progress=False,
-            )
+        self.fit(folder, train, validation)
         return _rows(folder, train, validation)
+
+    def fit(self, folder: Path, train: Dataset, validation: Dataset) -> None:
+        """Train into the folder, unless that was killed only after its end."""
+        task = self.task or train.task
+        if (folder / CARD).exists():
+            return
+        train_classifier(
+            self.train,
+            train,
+            validation,
+            self.made_recipe(task),
+            output=folder,
+            metrics=performance_metrics(task),
+            max_length=self.max_length,
+            task=self.task,
+            device=self.device,
+            progress=False,
+        )
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
         for name, value in rows["validation"].items():
