@@ -29,6 +29,7 @@ from runs import (
     every,
     explain,
     explained,
+    given_to,
     hook_free,
     need,
     spec,
@@ -62,7 +63,7 @@ def test_budgets_and_exceptions_name_real_methods():
 
 @every
 def test_one_finite_score_per_unit(case, method):
-    for given, a in zip(CASES[case].inputs, explained(case, method), strict=True):
+    for given, a in zip(given_to(method, case), explained(case, method), strict=True):
         assert a.scores.shape == (len(a.units),)
         assert a.scores.dtype == np.float32
         assert np.isfinite(a.scores).all()
@@ -92,7 +93,7 @@ def test_all_of_a_text_is_scored(case):
 @every
 def test_a_batch_equals_one_by_one(case, method):
     need(case, method)
-    alone = [explain(precise(case), given, method) for given in CASES[case].inputs]
+    alone = [explain(precise(case), given, method) for given in given_to(method, case)]
     assert_close(explained(case, method, double=True), alone)
 
 
@@ -101,7 +102,7 @@ def test_order_batch_size_and_padding_side_do_not_matter(case, method):
     need(case, method)
     model, tokenizer = precise(case), precise(case).tokenizer
     before = getattr(tokenizer, "padding_side", None)
-    inputs, whole = list(CASES[case].inputs), explained(case, method, double=True)
+    inputs, whole = given_to(method, case), explained(case, method, double=True)
     try:
         for side, batch_tokens, order in (("left", 160, [2, 0, 1]), ("right", 100_000, [1, 2, 0])):
             order = [*order, *range(3, len(inputs))]
@@ -118,7 +119,7 @@ def test_order_batch_size_and_padding_side_do_not_matter(case, method):
 def test_rounding_stays_rounding(case, method):
     """In float32, batches of other sizes round otherwise; no method may blow that up into something that shows."""
     need(case, method)
-    found = explain(model_of(case), list(CASES[case].inputs), method, batch_tokens=160)
+    found = explain(model_of(case), given_to(method, case), method, batch_tokens=160)
     assert_close(found, explained(case, method), 1e-4)
     assert_close(explained(case, method, double=True), explained(case, method), 1e-3)
 
@@ -127,7 +128,7 @@ def test_rounding_stays_rounding(case, method):
 @pytest.mark.parametrize("case", ["bert", "llama-few_shot"])
 def test_out_of_memory_halves_the_batch(case, method):
     model, fuse = with_fuse(fresh(case), CASES[case].head, rows=2)
-    assert_close(explain(model, list(CASES[case].inputs), method), explained(case, method), 1e-4)
+    assert_close(explain(model, given_to(method, case), method), explained(case, method), 1e-4)
     assert fuse.seen > 0
     assert hook_free(model)
 
@@ -138,7 +139,7 @@ def test_out_of_memory_halves_the_batch(case, method):
 @every
 def test_seed(case, method):
     need(case, method)
-    model, inputs = model_of(case), [CASES[case].inputs[0], CASES[case].inputs[-1]]
+    model, inputs = model_of(case), [given_to(method, case)[0], given_to(method, case)[-1]]
     first, again, other = (explain(model, inputs, method, seed=seed) for seed in (0, 0, 1))
     for one, same, different in zip(first, again, other, strict=True):
         assert np.array_equal(one.scores, same.scores)
@@ -189,7 +190,7 @@ def test_target(case, method):
 @every
 def test_no_target_is_the_predicted_class(case, method):
     model = model_of(case)
-    batch = model.batch([model.encode(example(given)) for given in CASES[case].inputs])
+    batch = model.batch([model.encode(example(given)) for given in given_to(method, case)])
     with torch.no_grad():
         logits = model.logits(batch).double()
     for a, row in zip(explained(case, method), logits, strict=True):
@@ -244,7 +245,7 @@ def test_complete_methods_sum_to_full_minus_empty(case, method):
     if not METHODS.get(method).complete:
         return
     need(case, method)
-    inputs, found, tolerance = list(CASES[case].inputs), explained(case, method), 1e-5
+    inputs, found, tolerance = given_to(method, case), explained(case, method), 1e-5
     if method == "integrated_gradients":
         steps, tolerance = QUADRATURE.get(CASES[case].family, (128, 1e-3))
         inputs = inputs[1:2] if steps > 128 else inputs[1:3]
@@ -316,7 +317,7 @@ def test_the_model_is_left_as_it_was(case, method):
     model = fresh(case)
     as_a_user_may_have_it(model)
     before = State.of(model)
-    explain(_as_given(model), list(CASES[case].inputs)[:2], method)
+    explain(_as_given(model), given_to(method, case)[:2], method)
     before.assert_same(State.of(model))
     assert hook_free(model)
 
@@ -328,7 +329,7 @@ def test_the_model_is_left_as_it_was_after_an_error(case, method):
     model, fuse = with_fuse(fresh(case), CASES[case].head)
     as_a_user_may_have_it(model)
     before = State.of(model)
-    inputs = list(CASES[case].inputs)[:2]
+    inputs = given_to(method, case)[:2]
     explain(_as_given(model), inputs, method)
     calls = fuse.seen
     assert calls > 0
