@@ -97,8 +97,8 @@ Made by `python papers/baselines/baselines.py`: a fine-tuned MiniLM classifier (
 dev sentences, protocol `aml` (the paper's: one fifth of the tokens, deleted; log odds by the mask token), every method
 with its defaults but {others}.
 95 % bootstrap intervals; **bold** = not told apart from the best; * = does not beat random.
-In brackets below a row of the paper: BERT base on all of SST-2's test sentences. Another model and other sentences, so
-compare orders, not numbers.
+Rows in brackets are the paper's: BERT base on all of SST-2's test sentences. Another model and other sentences, so compare
+orders, not numbers.
 """
     lines = [head, *table(comparisons), "", "## Where the order agrees with the paper's", "", *agreement(values), ""]
     if refused:
@@ -132,10 +132,10 @@ def agreement(values: Values) -> list[str]:
         sign = 1 if FAITHFULNESS.get(metric).better == "higher" else -1
         same, open_, other = sort_pairs(values[metric], {m: row[k] for m, (_, row) in PAPER.items()}, sign)
         total = len(same) + len(open_) + len(other)
-        reversed_ = ", ".join(f"{a} beats {b} here" for a, b in other) or "none"
+        reversed_ = ", ".join(f"{a} over {b}" for a, b in other) or "none"
         lines.append(
             f"- **{metric}**: of {total} pairs of methods {len(same)} stand as in the paper, {len(open_)} cannot be "
-            f"told apart here, {len(other)} stand the other way round ({reversed_})."
+            f"told apart here, {len(other)} stand the other way round (here {reversed_})."
         )
     return lines
 
