@@ -10,7 +10,8 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from assay.core.types import Scale, Scores
-from assay.explainers.decomposition._vectors import Rules, Sharing, class_vectors
+from assay.explainers.decomposition._sharing import Sharing
+from assay.explainers.decomposition._vectors import Rules, class_vectors
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
