@@ -13,7 +13,7 @@ from torch import nn
 import assay
 from assay.core.types import Target
 from assay.explainers.attention._matrices import rollout
-from assay.explainers.decomposition import _vectors
+from assay.explainers.decomposition import _units, _vectors
 from assay.explainers.decomposition._vectors import Rules, block_norms, class_vectors, through_blocks
 from assay.explainers.decomposition.alti import Alti, contributions
 from assay.explainers.decomposition.decompx import Decompx
@@ -132,6 +132,25 @@ def test_chunks_and_parts_change_nothing(case, monkeypatch):
     monkeypatch.setattr(_vectors, "CACHED", 1)
     monkeypatch.setattr(_vectors, "MIXED", 300)
     assert torch.allclose(class_vectors(trace, Rules()), whole, atol=1e-12)
+
+
+@pytest.mark.parametrize("case", ["bert", "gpt2", "t5"])
+def test_one_map_per_row_is_the_two_layers(case, monkeypatch):
+    model = exact(case)
+    trace = model.trace(model.batch([model.encode(example(" ".join(["a modest pleasure"] * 10)))]))
+    found = []
+    for pays in (False, True):
+        monkeypatch.setattr(_units, "maps_pay", lambda *sizes, pays=pays: pays)
+        found.append(class_vectors(trace, Rules()))
+        assert gap(trace, Rules())[0] < 1e-9
+    assert torch.allclose(*found, atol=1e-10)
+
+
+def test_maps_pay_where_they_take_fewer_products():
+    units, width = 1536, 384
+    for sources in (100, 219, 220, 500):
+        two_layers, one_map = 2 * sources * units * width, units * width**2 + sources * width**2
+        assert _units.maps_pay(sources, units, width) == (one_map < two_layers)
 
 
 # --- the frozen network ------------------------------------------------------------------------------------------

@@ -27,9 +27,7 @@ class Units:
         return Units(hidden, layer.output, rule, ShortBias.of(hidden, layer.output, rule))
 
     def at(self, select: Select) -> Units:
-        return replace(
-            self, hidden=self.hidden.at(select), short=None if self.short is None else self.short.at(select)
-        )
+        return replace(self, hidden=self.hidden.at(select), short=None if self.short is None else self.short.at(select))
 
     def __call__(self, vectors: Tensor) -> Tensor:
         """(R,J,D) -> (R,J,D)"""
@@ -52,8 +50,7 @@ class Units:
     def _linear(self, vectors: Tensor) -> Tensor:
         """W_2 (slope_i * W_1 x_ij). With many sources, W_2 diag(slope_i) W_1 is made first: that is fewer products."""
         ((affine, slope),) = self.hidden.branches
-        units, width = affine.weight.shape
-        if vectors.shape[1] * (2 * units - width) <= units * width:
+        if not maps_pay(vectors.shape[1], *affine.weight.shape):
             return project(project(vectors, affine.weight).mul_(slope.unsqueeze(1)), self.output.weight)
         maps = project(slope.unsqueeze(1) * self.output.weight, affine.weight.T)  # (R,D,D)
         return vectors @ maps.transpose(1, 2)
@@ -87,6 +84,11 @@ class ShortBias:
     def add(self, out: Tensor, vectors: Tensor) -> Tensor:
         like = vectors @ self.seen if self.seen is not None and self.rule == "absdot" else None
         return share(out, self.brought, self.rule, like)
+
+
+def maps_pay(sources: int, units: int, width: int) -> bool:
+    """J F D + J F D multiplications against D F D + J D D: with four units per width, from 4/7 D sources on."""
+    return sources * (2 * units - width) > units * width
 
 
 def project(vectors: Tensor, weight: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ from assay.explainers.decomposition._units import Units, project
 from assay.models.trace import Attention, Block, FeedForward, Gate, Head, Norm, Select, Slope, Trace
 
 MIXED = 1 << 15  # vectors mixed at once: attention reads all values for them, so they should be many
-CACHED = 1 << 10  # vectors that pass norms and feed-forward layers at once: these should stay in the cache
+CACHED = 3 << 9  # vectors that pass norms and feed-forward layers at once: these should stay in the cache
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ def add_own(vectors: Tensor, own: Tensor, at: Tensor) -> Tensor:
 def values(attention: Attention, vectors: Tensor, rule: Sharing | None) -> Tensor:
     """(B,T,J,D) -> (G,B,T,J,d): the values that attention mixes, without their bias."""
     width = attention.head_width
-    weight = attention.value.weight.unflatten(0, (-1, width)).transpose(1, 2)  # (G,D,d)
+    weight = attention.value.weight.unflatten(0, (-1, width)).transpose(1, 2).contiguous()  # (G,D,d)
     out = vectors.new_empty(len(weight), *vectors.shape[:3], width)
-    for place in places(*vectors.shape[:3], CACHED):
+    for place in places(vectors, CACHED):
         part = vectors[place].flatten(0, 1)  # (R,J,D)
         if attention.before is not None:
             part = normalise(part, attention.before.at(at(place)), rule, keep=True)
@@ -78,12 +78,13 @@ def values(attention: Attention, vectors: Tensor, rule: Sharing | None) -> Tenso
 
 
 def mix(probabilities: Tensor, brought: Tensor) -> Tensor:
-    """sum_k A^h_ik V^h_kj: (B,I,H,K), (G,B,K,J,d) -> (B,I,J,H d), as a view that is not contiguous"""
+    """sum_k A^h_ik V^h_kj: (B,I,H,K), (G,B,K,J,d) -> (B,I,J,G,H/G,d), a view"""
     groups, batch, keys, sources, width = brought.shape
     rows = probabilities.shape[1]
     by_group = probabilities.unflatten(2, (groups, -1)).permute(2, 0, 3, 1, 4)  # (G,B,H/G,I,K)
     mixed = by_group.reshape(groups * batch, -1, keys) @ brought.flatten(3).flatten(0, 1)
-    return mixed.view(groups, batch, -1, rows, sources, width).permute(1, 3, 4, 0, 2, 5)
+    by_row: Tensor = mixed.view(groups, batch, -1, rows, sources, width).permute(1, 3, 4, 0, 2, 5)
+    return by_row
 
 
 def attention_bias(attention: Attention, *, inside: bool) -> Tensor | None:
@@ -110,7 +111,7 @@ def through_block(block: Block, vectors: Tensor | None, rules: Rules, rows: Tens
     bias = attention_bias(block.attention, inside=inside)
     if vectors is None:
         vectors = _alone(block, rows)
-        done = places(*vectors.shape[:3], CACHED)
+        done = places(vectors, CACHED)
     else:
         brought = values(block.attention, vectors, rules.bias)
         vectors = vectors if rows is None else _gather(rows)(vectors)
@@ -133,10 +134,9 @@ def _alone(block: Block, rows: Tensor | None) -> Tensor:
 def _mixed(attention: Attention, rows: Tensor | None, vectors: Tensor, brought: Tensor) -> Iterator[Place]:
     """Add attention over decomposed values to X (B,I,J,D): mixed for many rows at a time, projected for a few."""
     probabilities = attention.probabilities if rows is None else _gather(rows)(attention.probabilities)
-    sources = vectors.shape[2]
-    for examples, many in places(*vectors.shape[:3], MIXED):
+    for examples, many in places(vectors, MIXED):
         mixed = mix(probabilities[examples, many], brought[:, examples])
-        for inner, few in places(*mixed.shape[:2], sources, CACHED):
+        for inner, few in places(mixed, CACHED):
             place = _inside(examples, inner), _inside(many, few)
             side_by_side = mixed[inner, few].reshape(-1, vectors.shape[3])
             vectors[place].flatten(0, 2).addmm_(side_by_side, attention.output.weight.T)
@@ -224,8 +224,9 @@ def block_norms(trace: Trace, rules: Rules) -> list[Tensor]:
 Place = tuple[slice, slice]  # several whole inputs of a batch, or some rows of one: contiguous in any tensor (B,T,...)
 
 
-def places(batch: int, rows: int, sources: int, vectors: int) -> Iterator[Place]:
-    """All rows of a batch (B,I), in parts of about `vectors` pairs (i,j)."""
+def places(tensor: Tensor, vectors: int) -> Iterator[Place]:
+    """All rows of a tensor (B,I,J,...), in parts of about `vectors` pairs (i,j)."""
+    batch, rows, sources = tensor.shape[:3]
     if rows * sources <= vectors:
         return ((some, slice(0, rows)) for some in slices(batch, vectors // (rows * sources)))
     one_by_one = slices(batch, 1)
