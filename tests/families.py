@@ -199,7 +199,7 @@ def _t5() -> Model:
     config = hf.T5Config(
         vocab_size=len(tokenizer),
         d_model=WIDTH,
-        d_kv=WIDTH // HEADS,
+        d_kv=WIDTH // HEADS // 2,  # as in the small T5s, whose heads together are narrower than the model
         d_ff=2 * WIDTH,
         num_layers=LAYERS,
         num_heads=HEADS,

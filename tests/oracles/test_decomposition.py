@@ -23,7 +23,7 @@ from assay.models.target import Targets
 from assay.models.trace import replay
 from families import CASES, TRANSFORMER_CASES, TRANSFORMERS, fresh, model_of
 from oracles import literal_bert
-from oracles.frozen import frozen_gradient
+from oracles.frozen import frozen_gradient, in_float64
 from stock import example
 
 SHARING = ["absdot", "abssim", "norm", "equal", "cls", "bias_token"]
@@ -33,16 +33,10 @@ GATED = ["llama", "mistral"]
 
 @cache
 def exact(case):
-    """The model in true float64: the RMS norms of transformers round to float32 whatever the model's precision."""
     model = fresh(case)
-    model.hf.double()
+    in_float64(model.hf)
     if hasattr(model.readout, "head"):
         model.readout.head.double()
-    for name, module in list(model.hf.named_modules()):
-        if "RMSNorm" in type(module).__name__ or type(module).__name__ == "T5LayerNorm":
-            norm = nn.RMSNorm(len(module.weight), eps=module.variance_epsilon, dtype=torch.float64)
-            norm.weight.data.copy_(module.weight.data)
-            model.hf.set_submodule(name, norm)
     return model
 
 

@@ -138,7 +138,7 @@ def _mixed(attention: Attention, rows: Tensor | None, vectors: Tensor, brought: 
         mixed = mix(probabilities[examples, many], brought[:, examples])
         for inner, few in places(mixed, CACHED):
             place = _inside(examples, inner), _inside(many, few)
-            side_by_side = mixed[inner, few].reshape(-1, vectors.shape[3])
+            side_by_side = mixed[inner, few].flatten(3).flatten(0, 2)  # (R J, H d)
             vectors[place].flatten(0, 2).addmm_(side_by_side, attention.output.weight.T)
             yield place
 
