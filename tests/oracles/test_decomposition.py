@@ -21,7 +21,7 @@ from assay.explainers.decomposition.globenc import Globenc, block_lengths
 from assay.explainers.decomposition.value_norm_attention import ValueNormAttention
 from assay.models.target import Targets
 from assay.models.trace import replay
-from families import CASES, TRANSFORMER_CASES, TRANSFORMERS, fresh, model_of
+from families import CASES, TRANSFORMER_CASES, TRANSFORMERS, fresh, model_of, t5
 from oracles import literal_bert
 from oracles.frozen import frozen_gradient, in_float64
 from stock import example
@@ -126,6 +126,15 @@ def test_chunks_and_parts_change_nothing(case, monkeypatch):
     monkeypatch.setattr(_vectors, "CACHED", 1)
     monkeypatch.setattr(_vectors, "MIXED", 300)
     assert torch.allclose(class_vectors(trace, Rules()), whole, atol=1e-12)
+
+
+def test_heads_may_be_narrower_together_than_the_model():
+    """As in the small T5s."""
+    model = t5(head_width=4)
+    trace = model.trace(model.batch([model.encode(example("a modest pleasure"))]))
+    assert trace.blocks[0].attention.output.weight.shape == (32, 16)
+    for rules in (Rules(), Rules("norm", inside=False)):
+        assert max(gap(trace, rules)) < 1e-4
 
 
 @pytest.mark.parametrize("case", ["bert", "gpt2", "t5"])

@@ -35,7 +35,7 @@ class Decompx:
     held), "gate" or "half" of each.
 
     Weakness: attention, norms and slopes are held, so it says what flowed, not what would flow if a word were gone.
-    Sharing rules carry T x T vectors: time grows with T^3, and 128 tokens cost as much as a hundred forward passes.
+    Sharing rules carry T x T vectors: 128 tokens cost as much as some sixty forward passes (docs/speed_decompx.md).
     """
 
     bias: Sharing = "absdot"
