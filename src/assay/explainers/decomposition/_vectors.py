@@ -36,15 +36,10 @@ class Rules:
 # --- attention ---------------------------------------------------------------------------------------------------
 
 
-def head_vectors(attention: Attention, inputs: Tensor, *, biased: bool) -> Tensor:
+def head_vectors(attention: Attention, inputs: Tensor) -> Tensor:
     """(B,T,D) -> (B,T,H,D): W_O^h (W_V^h n(x_j) + b_V^h), what one head brings from one position at attention 1."""
-    before, width = attention.before, attention.head_width
-    if before is not None:
-        inputs = before(inputs) if biased or before.shift is None else before(inputs) - before.shift
-    values = linear(inputs, attention.value.weight, attention.value.bias if biased else None).unflatten(-1, (-1, width))
-    values = values.repeat_interleave(attention.heads // values.shape[2], 2)  # (B,T,H,d)
-    weights = attention.output.weight.unflatten(1, (-1, width)).permute(1, 2, 0)  # (H,d,D)
-    brought: Tensor = values.transpose(1, 2) @ weights
+    weights = attention.output.weight.unflatten(1, (-1, attention.head_width)).permute(1, 2, 0)  # (H,d,D)
+    brought: Tensor = attention.values(inputs).transpose(1, 2) @ weights
     return brought.transpose(1, 2)
 
 
@@ -125,7 +120,7 @@ def through_block(block: Block, vectors: Tensor | None, rules: Rules, rows: Tens
 
 def _alone(block: Block, rows: Tensor | None) -> Tensor:
     """(B,I,J,D) attention over positions that are their own sources, and the residual."""
-    brought = head_vectors(block.attention, block.inputs, biased=True)
+    brought = head_vectors(block.attention, block.inputs)
     where = torch.arange(block.inputs.shape[1], device=brought.device)[None] if rows is None else rows  # (1 or B,I)
     block = block if rows is None else block.at(_gather(rows))
     return add_own(weighted(block.attention.probabilities, brought), block.inputs, where)
@@ -181,7 +176,7 @@ def through_blocks(trace: Trace, rules: Rules, *, last: bool = False) -> Iterato
     """X after each block, (B,T,J,D); the next step overwrites it. `last`: of the last block, only the row read."""
     vectors = None
     for number, block in enumerate(trace.blocks, 1):
-        rows = read_rows(trace.head) if last and number == len(trace.blocks) else None
+        rows = read_position(trace.head) if last and number == len(trace.blocks) else None
         vectors = through_block(block, vectors, rules, rows)
         yield vectors
 
@@ -196,7 +191,7 @@ def class_vectors(trace: Trace, rules: Rules) -> Tensor:
 
 def through_head(head: Head, vectors: Tensor, rules: Rules) -> Tensor:
     """(B,I,J,D) -> (B,J,C)"""
-    rows, pool = read_rows(head), head.pool
+    rows, pool = read_position(head), head.pool
     if head.norm is not None:
         norm = head.norm if rows is None else head.norm.at(_gather(rows))
         whole = at((slice(None), slice(None)))
@@ -208,7 +203,7 @@ def through_head(head: Head, vectors: Tensor, rules: Rules) -> Tensor:
     return share(project(pooled, head.layer.weight), head.layer.bias, rules.bias)
 
 
-def read_rows(head: Head) -> Tensor | None:
+def read_position(head: Head) -> Tensor | None:
     """(B,1) the position that the head reads; None where it reads a mean."""
     return head.pool.argmax(-1) if head.pool.shape[1] == 1 and bool((head.pool.max(-1).values == 1).all()) else None
 
