@@ -30,9 +30,9 @@ from assay.explainers.explain import Job, Round, named_methods
 SIZES = (16, 32, 64, 128)  # sequences per batch tried for the floor
 Value = Callable[[Any], float]  # of one mask
 NOTE = (
-    "What one mask at a time loses is almost all in its batches: a pass of a dozen positions reads all weights for them. "
-    "It loses more the less of the cache the neighbours leave: an earlier run on a machine with fewer of them had 3.0 "
-    "where this design has 4 as its goal."
+    "One mask at a time loses by its batches: a pass of a dozen positions reads all weights for them. It loses more "
+    "the less of the cache other processes leave: this run shared its two cores with ten; an earlier one, with fewer "
+    "around, found 3.0, below the goal."
 )
 SIG = "sequential_integrated_gradients"
 
