@@ -31,8 +31,8 @@ SIZES = (16, 32, 64, 128)  # sequences per batch tried for the floor
 Value = Callable[[Any], float]  # of one mask
 NOTE = (
     "One mask at a time loses by its batches: a pass of a dozen positions reads all weights for them. It loses more "
-    "the less of the cache other processes leave: this run shared its two cores with ten; an earlier one, with fewer "
-    "around, found 3.0, below the goal."
+    "the less of the cache other processes leave: runs on one machine of two cores found 3.0, below the goal, with few "
+    "others around, and 6.0 at a load of ten."
 )
 SIG = "sequential_integrated_gradients"
 
