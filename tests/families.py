@@ -193,13 +193,13 @@ def _mistral() -> Model:
     return load_model(_classifier("Mistral", tokenizer, num_key_value_heads=2, sliding_window=6), tokenizer)
 
 
-def _t5() -> Model:
+def t5(head_width: int = WIDTH // HEADS) -> Model:
     """The encoder with our masked-mean head, put together by hand as a folder with assay.json is."""
     tokenizer = t5_tokenizer()
     config = hf.T5Config(
         vocab_size=len(tokenizer),
         d_model=WIDTH,
-        d_kv=WIDTH // HEADS,
+        d_kv=head_width,
         d_ff=2 * WIDTH,
         num_layers=LAYERS,
         num_heads=HEADS,
@@ -300,7 +300,7 @@ FAMILIES: dict[str, Case] = {
         Case("mpnet", _mpnet, "classifier", _TEXTS),
         Case("deberta_v2", _deberta_v2, "classifier", _TEXTS),
         Case("gpt2", _gpt2, "score", _TEXTS, warns=True),
-        Case("t5", _t5, "", _TEXTS, warns=True),
+        Case("t5", t5, "", _TEXTS, warns=True),
         Case("llama", _llama, "score", _TEXTS, warns=True),
         Case("mistral", _mistral, "score", _TEXTS, warns=True),
         Case("bilstm_attention", _bilstm, "classifier", _TEXTS),

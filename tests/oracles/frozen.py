@@ -64,6 +64,17 @@ def frozen_gradient(model: Model, batch: Batch, label: int) -> tuple[Tensor, Ten
     return entered[-1].detach(), gradient
 
 
+def in_float64(hf: nn.Module) -> nn.Module:
+    """The network in true float64, in place: the RMS norms of transformers round to float32 in any precision."""
+    hf.double()
+    for name, module in list(hf.named_modules()):
+        if "RMSNorm" in type(module).__name__ or _is_t5(module):
+            norm = nn.RMSNorm(len(module.weight), eps=module.variance_epsilon, dtype=torch.float64)  # type: ignore[arg-type]
+            norm.weight.data.copy_(module.weight.data)  # type: ignore[union-attr]
+            hf.set_submodule(name, norm)
+    return hf
+
+
 def first_states(model: Model) -> nn.Module:
     """The module whose output enters the first block."""
     paths = {

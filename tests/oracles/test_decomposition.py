@@ -13,7 +13,7 @@ from torch import nn
 import assay
 from assay.core.types import Target
 from assay.explainers.attention._matrices import rollout
-from assay.explainers.decomposition import _vectors
+from assay.explainers.decomposition import _units, _vectors
 from assay.explainers.decomposition._vectors import Rules, block_norms, class_vectors, through_blocks
 from assay.explainers.decomposition.alti import Alti, contributions
 from assay.explainers.decomposition.decompx import Decompx
@@ -21,9 +21,9 @@ from assay.explainers.decomposition.globenc import Globenc, block_lengths
 from assay.explainers.decomposition.value_norm_attention import ValueNormAttention
 from assay.models.target import Targets
 from assay.models.trace import replay
-from families import CASES, TRANSFORMER_CASES, TRANSFORMERS, fresh, model_of
+from families import CASES, TRANSFORMER_CASES, TRANSFORMERS, fresh, model_of, t5
 from oracles import literal_bert
-from oracles.frozen import frozen_gradient
+from oracles.frozen import frozen_gradient, in_float64
 from stock import example
 
 SHARING = ["absdot", "abssim", "norm", "equal", "cls", "bias_token"]
@@ -33,16 +33,10 @@ GATED = ["llama", "mistral"]
 
 @cache
 def exact(case):
-    """The model in true float64: the RMS norms of transformers round to float32 whatever the model's precision."""
     model = fresh(case)
-    model.hf.double()
+    in_float64(model.hf)
     if hasattr(model.readout, "head"):
         model.readout.head.double()
-    for name, module in list(model.hf.named_modules()):
-        if "RMSNorm" in type(module).__name__ or type(module).__name__ == "T5LayerNorm":
-            norm = nn.RMSNorm(len(module.weight), eps=module.variance_epsilon, dtype=torch.float64)
-            norm.weight.data.copy_(module.weight.data)
-            model.hf.set_submodule(name, norm)
     return model
 
 
@@ -132,6 +126,34 @@ def test_chunks_and_parts_change_nothing(case, monkeypatch):
     monkeypatch.setattr(_vectors, "CACHED", 1)
     monkeypatch.setattr(_vectors, "MIXED", 300)
     assert torch.allclose(class_vectors(trace, Rules()), whole, atol=1e-12)
+
+
+def test_heads_may_be_narrower_together_than_the_model():
+    """As in the small T5s."""
+    model = t5(head_width=4)
+    trace = model.trace(model.batch([model.encode(example("a modest pleasure"))]))
+    assert trace.blocks[0].attention.output.weight.shape == (32, 16)
+    for rules in (Rules(), Rules("norm", inside=False)):
+        assert max(gap(trace, rules)) < 1e-4
+
+
+@pytest.mark.parametrize("case", ["bert", "gpt2", "t5"])
+def test_one_map_per_row_is_the_two_layers(case, monkeypatch):
+    model = exact(case)
+    trace = model.trace(model.batch([model.encode(example(" ".join(["a modest pleasure"] * 10)))]))
+    found = []
+    for pays in (False, True):
+        monkeypatch.setattr(_units, "maps_pay", lambda *sizes, pays=pays: pays)
+        found.append(class_vectors(trace, Rules()))
+        assert gap(trace, Rules())[0] < 1e-9
+    assert torch.allclose(*found, atol=1e-10)
+
+
+def test_maps_pay_where_they_take_fewer_products():
+    units, width = 1536, 384
+    for sources in (100, 219, 220, 500):
+        two_layers, one_map = 2 * sources * units * width, units * width**2 + sources * width**2
+        assert _units.maps_pay(sources, units, width) == (one_map < two_layers)
 
 
 # --- the frozen network ------------------------------------------------------------------------------------------

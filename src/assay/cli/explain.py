@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from assay.cli._options import (
     BatchTokens,
@@ -66,8 +67,8 @@ def run(
     _show(_explain(job, texts, text_pair, target), as_json, html)
 
 
-def _explain(job: Any, texts: list[str] | None, pair: str | None, target: str | None) -> list[Any]:
-    """Attributions, those of one text together."""
+def _explain(job: Any, texts: list[str] | None, pair: str | None, target: str | None) -> list[tuple[str, Any]]:
+    """Attributions with the spec of each, those of one text together."""
     from assay.core.progress import Progress
     from assay.core.types import Example
     from assay.datasets.builtin import builtin
@@ -77,24 +78,27 @@ def _explain(job: Any, texts: list[str] | None, pair: str | None, target: str | 
     given = [Example(text, pair, id=str(i)) for i, text in enumerate(texts)] if texts else builtin()[:3]
     with Progress("explaining", len(given) * len(job.methods)) as bar:
         found = job.run(list(enumerate(given)), [target] * len(given), bar)
-    return [found[name][i] for i in range(len(given)) for name in found]
+    return [(name, found[name][i]) for i in range(len(given)) for name in found]
 
 
-def _show(attributions: list[Any], as_json: bool, html: Path | None) -> None:
+def _show(named: list[tuple[str, Any]], as_json: bool, html: Path | None) -> None:
     from assay.core.attributions import Attributions
     from assay.core.display import rich_text
 
     if html is not None:
         try:
-            Attributions(attributions).to_html(str(html))
+            Attributions([attribution for _, attribution in named]).to_html(str(html))
         except OSError as error:
             raise AssayError(f"cannot write {html}: {error.strerror}") from error
     if as_json:
-        for attribution in attributions:
+        for _, attribution in named:
             sys.stdout.write(json.dumps(attribution.to_dict(), ensure_ascii=False) + "\n")
         return
     console = Console(highlight=False)
-    for attribution in attributions:
-        console.print(rich_text(attribution), end="\n\n")
+    for name, attribution in named:
+        console.print(rich_text(attribution, name))
+        if console.color_system is None:  # a pipe, a file: numbers in place of colours
+            console.print(Text(", ".join(f"{text} {score:+.3g}" for text, score in attribution.top(len(attribution)))))
+        console.print()
     if html is not None:
         console.print(f"wrote {html}")

@@ -1,4 +1,4 @@
-"""`assay list methods | metrics | families | removals`."""
+"""`assay list methods | metrics | families | removals [names]`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.core.catalog import Catalog
+from assay.core.errors import SpecError, nearest
 
 
 class Kind(StrEnum):
@@ -34,20 +35,48 @@ class Entry:
     more: tuple[str, ...] = ()
 
 
+LEGEND = (
+    "per class: the scores depend on the class that is explained. complete: they sum to value(input) - value(all units "
+    "removed). signed: below 0 means against the target.",
+    "f forward pass, b backward pass, n units, T positions, D width, L layers, H heads. Memory comes on top of a "
+    "plain forward pass; how much runs at once is bounded by batch_tokens. docs/methods_by_family.md has a table.",
+)
+
+
 def run(
     kind: Annotated[Kind, typer.Argument(help="what to list")],
+    names: Annotated[list[str] | None, typer.Argument(help="only these")] = None,
     long: Annotated[
         bool, typer.Option("--long", help="formula, paper, weakness, properties, cost and families of each")
     ] = False,
 ) -> None:
     """List what there is, by the names to use in specs."""
     ways = {Kind.methods: _methods, Kind.metrics: _metrics, Kind.families: _families, Kind.removals: _removals}
+    entries = _chosen(ways[kind](), names or [], kind)
+    if long:
+        _print_long(entries, LEGEND if kind == Kind.methods else ())
+        return
     table = Table.grid(padding=(0, 2, 0, 0))
-    for entry in ways[kind]():
+    for entry in entries:
         table.add_row(Text(entry.name, style="bold", no_wrap=True), Text(entry.line))
-        if long:
-            table.add_row("", Padding(Text("\n".join(entry.more)), (0, 0, 1, 0)))
     Console().print(table)
+
+
+def _chosen(entries: list[Entry], names: list[str], kind: Kind) -> list[Entry]:
+    every = {entry.name: entry for entry in entries}
+    for name in names:
+        if name not in every:
+            raise SpecError(f"there is no {name!r} among the {kind}; {nearest(name, every)}")
+    return [every[name] for name in names] if names else entries
+
+
+def _print_long(entries: list[Entry], legend: tuple[str, ...]) -> None:
+    console = Console()
+    for entry in entries:
+        console.print(Text.assemble((entry.name, "bold"), ": ", entry.line, overflow="fold"))
+        console.print(Padding(Text("\n".join(entry.more), overflow="fold"), (0, 0, 1, 4)))
+    for line in legend:
+        console.print(Text(line))
 
 
 def _methods() -> list[Entry]:
@@ -67,7 +96,7 @@ def _method(name: str, methods: Catalog) -> Entry:
     ]
     parameters = ", ".join(f"{f.name}={f.default}" for f in dataclasses.fields(cls) if f.init)
     more = (
-        *[" ".join(part.split()) for part in (inspect.getdoc(cls) or "").split("\n\n")],
+        *_paragraphs(cls),
         f"{methods.group(name)}; {', '.join(words)}; explains the {cls.scale} unless told otherwise",
         f"passes per input: {cls.passes}",
         f"memory per input: {cls.memory}",
@@ -75,6 +104,12 @@ def _method(name: str, methods: Catalog) -> Entry:
         f"parameters: {parameters or 'none'}",
     )
     return Entry(name, _summary(methods, name), more)
+
+
+def _paragraphs(cls: type) -> list[str]:
+    """Of a docstring, a line each; its weakness is one of its own."""
+    parts = (inspect.getdoc(cls) or "").replace("Weakness:", "\n\nWeakness:").split("\n\n")
+    return [" ".join(part.split()) for part in parts if part.strip()]
 
 
 def _metrics() -> list[Entry]:

@@ -29,7 +29,8 @@ def fragment(attribution: Attribution) -> str:
     boxed = any(unit.box is not None for unit in attribution.units)
     body = patches(attribution) if boxed else _text(attribution)
     head = f"<b>{html.escape(attribution.label)}</b> {html.escape(_numbers(attribution))}"
-    return f'<div class="assay"><div class="head">{head}</div><div class="text">{body}</div></div>'
+    spec = html.escape(str(attribution.method))
+    return f'<div class="assay"><div class="head" title="{spec}">{head}</div><div class="text">{body}</div></div>'
 
 
 def page(attributions: Sequence[Attribution], title: str = "Assay: explanations") -> str:
@@ -60,11 +61,11 @@ def terminal(attribution: Attribution, *, color: bool | None = None) -> str:
     return capture.get().rstrip("\n")
 
 
-def rich_text(attribution: Attribution) -> Text:
-    """Label and method, then the text with a coloured background per unit."""
+def rich_text(attribution: Attribution, method: str | None = None) -> Text:
+    """Label and method, by its name or as `method` says, then the text with a coloured background per unit."""
     out = Text()
     out.append(attribution.label, style="bold")
-    out.append(f" {_numbers(attribution)}\n", style="dim")
+    out.append(f" {_numbers(attribution, method)}\n", style="dim")
     if any(unit.box is not None for unit in attribution.units):
         return out.append_text(_top_patches(attribution))
     for gap, unit, strength in pieces(attribution):
@@ -82,9 +83,17 @@ def strengths(scores: np.ndarray[tuple[int], np.dtype[np.float32]]) -> list[floa
     return [float(s) / top if top > 0 else 0.0 for s in scores]
 
 
-def _numbers(attribution: Attribution) -> str:
-    value = "" if attribution.value_full is None else f"{attribution.target.scale} {attribution.value_full:.3f} · "
-    return f"{value}{attribution.method.name}"
+def _numbers(attribution: Attribution, method: str | None = None) -> str:
+    """The value, the method, and what it has to say in a word or a number: which form ran, what is left out."""
+    value = [] if attribution.value_full is None else [f"{attribution.target.scale} {attribution.value_full:.3f}"]
+    words = [f"{key} {_short(said)}" for key, said in attribution.extra.items() if isinstance(said, str | int | float)]
+    return " · ".join([*value, method or attribution.method.name, *(word.replace("_", " ") for word in words)])
+
+
+def _short(said: str | float) -> str:
+    if isinstance(said, bool):
+        return "yes" if said else "no"
+    return said if isinstance(said, str) else f"{said:.3g}"
 
 
 def pieces(attribution: Attribution) -> list[tuple[str, Unit, float]]:

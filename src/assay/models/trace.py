@@ -102,6 +102,10 @@ class Linearised:
     branches: tuple[tuple[Affine, Tensor], ...]  # with slopes (B,T,F)
     offset: Tensor | None  # (B,T,F)
 
+    def at(self, select: Select) -> Linearised:
+        branches = tuple((affine, select(slope)) for affine, slope in self.branches)
+        return Linearised(branches, None if self.offset is None else select(self.offset))
+
     def __call__(self, x: Tensor) -> Tensor:
         hidden = sum((slope * affine(x) for affine, slope in self.branches), torch.zeros((), dtype=x.dtype))
         return hidden if self.offset is None else hidden + self.offset

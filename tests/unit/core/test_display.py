@@ -94,6 +94,13 @@ def test_terminal_colours_on_request_only():
     assert "48;2;" in terminal(a, color=True)  # a background
 
 
+def test_what_a_method_says_in_a_word_is_shown():
+    said = {"form": "path", "quadrature_error": 0.00021, "exact": True, "order": [2, 0, 1]}
+    shown = terminal(replace(attribution(), extra=said), color=False).splitlines()[0]
+    assert shown == "yes logit 0.500 · lime · form path · quadrature error 0.00021 · exact yes"
+    assert "form path" in fragment(replace(attribution(), extra=said))
+
+
 def test_str_has_no_colour_when_nobody_watches(capsys, monkeypatch):
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)

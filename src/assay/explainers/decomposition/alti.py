@@ -49,7 +49,7 @@ class Alti:
 
 def contributions(block: Block, p: int) -> Tensor:
     """(B,T,T) C of one block, rows sum to 1."""
-    brought, own, norm = head_vectors(block.attention, block.inputs, biased=True), block.inputs, block.attention.after
+    brought, own, norm = head_vectors(block.attention, block.inputs), block.inputs, block.attention.after
     if norm is not None:
         brought, own = unscaled(norm, brought), unscaled(norm, own)
     batch, positions = own.shape[:2]

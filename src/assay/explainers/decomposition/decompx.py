@@ -10,7 +10,8 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from assay.core.types import Scale, Scores
-from assay.explainers.decomposition._vectors import Rules, Sharing, class_vectors
+from assay.explainers.decomposition._sharing import Sharing
+from assay.explainers.decomposition._vectors import Rules, class_vectors
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -34,7 +35,7 @@ class Decompx:
     held), "gate" or "half" of each.
 
     Weakness: attention, norms and slopes are held, so it says what flowed, not what would flow if a word were gone.
-    Sharing rules carry T x T vectors: time grows with T^3, and 128 tokens cost as much as a hundred forward passes.
+    Sharing rules carry T x T vectors: 128 tokens cost as much as some sixty forward passes (docs/speed_decompx.md).
     """
 
     bias: Sharing = "absdot"

@@ -46,7 +46,7 @@ class Globenc:
 
 def block_lengths(block: Block) -> Tensor:
     """(B,T,T) N of one block: its norms, apart from one factor per row, go into what each head brings."""
-    brought, own = head_vectors(block.attention, block.inputs, biased=True), block.inputs
+    brought, own = head_vectors(block.attention, block.inputs), block.inputs
     norms = [n for n in (block.attention.after, block.feed_forward.after) if n is not None]
     for norm in norms:
         brought, own = unscaled(norm, brought), unscaled(norm, own)

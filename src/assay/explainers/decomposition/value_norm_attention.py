@@ -42,7 +42,7 @@ class ValueNormAttention:
         layers = []
         with torch.no_grad():
             for block in trace.blocks:
-                brought = head_vectors(block.attention, block.inputs, biased=True)
+                brought = head_vectors(block.attention, block.inputs)
                 layers.append(lengths(block.attention.probabilities, brought) * real)
         matrix = rollout(layers) if self.aggregation == "rollout" else torch.stack(layers).mean(0)
         return query_mean(matrix, batch) if self.row == "mean" else read_rows(matrix, model, batch)
