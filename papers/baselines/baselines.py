@@ -97,8 +97,8 @@ Made by `python papers/baselines/baselines.py`: a fine-tuned MiniLM classifier (
 dev sentences, protocol `aml` (the paper's: one fifth of the tokens, deleted; log odds by the mask token), every method
 with its defaults but {others}.
 95 % bootstrap intervals; **bold** = not told apart from the best; * = does not beat random.
-Rows in brackets are the paper's: BERT base on all of SST-2's test sentences. Another model and other sentences, so compare
-orders, not numbers.
+Rows in brackets are the paper's: BERT base on all of SST-2's test sentences. Another model and other sentences, so
+compare orders, not numbers.
 """
     lines = [head, *table(comparisons), "", "## Where the order agrees with the paper's", "", *agreement(values), ""]
     if refused:
