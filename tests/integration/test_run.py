@@ -80,7 +80,8 @@ def test_the_example_of_the_guide(ran: tuple[Path, subprocess.CompletedProcess[s
 
 def test_its_report(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     folder, _ = ran
-    done = here("report", str(folder / "plan.yaml"), "--store", str(folder / "store"), "--output", str(folder / "out"))
+    plan, store, output = (str(folder / name) for name in ("plan.yaml", "store", "out"))
+    done = here("report", plan, "--store", store, "--output", output, "--figures", "svg")
     assert done.exit_code == 0, done.output
     table = list(csv.DictReader(io.StringIO((folder / "out" / "evaluate.csv").read_text())))
     assert {(row["method"], row["metric"]) for row in table} >= {("lime(samples=100)", "auprc")}
@@ -92,6 +93,11 @@ def test_its_report(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     assert abs(sum(mean) / len(mean) - shown) < 1e-12
     assert "first steps" in (folder / "out" / "index.html").read_text()
     assert len(list((folder / "out" / "own_data").glob("*.html"))) == 2
+    drawn = {
+        study: (folder / "out" / "figures" / study / "by model.svg").read_text() for study in ("evaluate", "own_data")
+    }
+    assert "each of 2 trainings" in drawn["own_data"]
+    assert "trainings" not in drawn["evaluate"]  # of a model from outside
 
 
 def test_a_failed_job_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
