@@ -157,3 +157,41 @@ def test_a_run_of_hundreds_of_real_jobs_killed_ten_times_ends_with_the_same_tabl
     assert assay(*command, "killed", cwd=tmp_path).returncode == 0
     assert rows(tmp_path / "killed") == rows(tmp_path / "whole")
     assert len(rows(tmp_path / "whole")) > 150
+
+
+TRAININGS = """
+data: {cues: {source: augmented(builtin), limit: 4, seed: 0}}
+models:
+  small:
+    train: bert(layers=1, width=32, heads=2, vocabulary=300, positions=128)
+    on: cues
+    recipe: recipe(epochs=EPOCHS, learning_rate=1e-3, batch_size=4)
+    seeds: [0, 1]
+studies:
+  evaluate: {models: small, methods: [occlusion, random], metrics: [sufficiency]}
+"""
+
+
+@pytest.mark.slow
+def test_a_training_killed_inside_a_plan_goes_on_and_ends_with_the_same_table(tmp_path: Path) -> None:
+    """SIGKILL in the middle of the second training: the first is not repeated, the second goes on."""
+    (tmp_path / "plan.yaml").write_text(TRAININGS.replace("EPOCHS", "60"))
+    command = ["run", "plan.yaml", "--threads", "1", "--store"]
+    assert assay(*command, "whole", cwd=tmp_path).returncode == 0
+    folder = tmp_path / "killed"
+    victim = subprocess.Popen([*ASSAY, *command, "killed"], cwd=tmp_path, env=ENV, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline and victim.poll() is None:
+        if rows(folder) and list(folder.glob("artifacts/*.part/checkpoint.pt")):  # one trained, the other has begun
+            break
+        time.sleep(0.005)
+    victim.send_signal(signal.SIGKILL)
+    assert victim.wait() == -signal.SIGKILL, "it was still at work"
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("??/*.json")}
+    (begun,) = folder.glob("artifacts/*.part")
+    again = assay(*command, "killed", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert f"plan: 4 jobs: 4 done, {len(before)} of them before" in again.stdout
+    assert {path: path.stat().st_mtime_ns for path in before} == before, "what was done was not done again"
+    assert not begun.exists(), "the folder of the killed training became that of the finished one"
+    assert rows(folder) == rows(tmp_path / "whole")

@@ -140,6 +140,11 @@ class Job:
         game = Game(self.model, encodings, self.removal, self.budget)
         return Round(tuple(index for index, _ in chunk), encodings, asked, game)
 
+    def again(self, on: Round, targets: Sequence[Any]) -> Round:
+        """The same inputs with nothing asked yet: the model or the targets are others now, the encodings are not."""
+        asked = tuple(self._target(target, index) for target, index in zip(targets, on.indices, strict=True))
+        return Round(on.indices, on.encodings, asked, Game(self.model, on.encodings, self.removal, self.budget))
+
     def attributions(self, on: Round, bar: Progress) -> dict[str, Attributions]:
         """All methods on a few inputs."""
         out: dict[str, Attributions] = {}
