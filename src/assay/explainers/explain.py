@@ -155,12 +155,13 @@ class Job:
                 except InputError as error:
                     raise InputError(error.message, None if error.index is None else on.indices[error.index]) from error
                 bar.advance(len(on.indices))
-        give_back()
         return out
 
     def run(self, chunk: Sequence[tuple[int, Example]], targets: list[Any], bar: Progress) -> dict[str, Attributions]:
         """Open a round and explain it with all methods."""
-        return self.attributions(self.open(chunk, targets), bar)
+        found = self.attributions(self.open(chunk, targets), bar)
+        give_back()
+        return found
 
     def encode(self, example: Example, index: int) -> Encoding:
         """An example with its units; an error names its index."""

@@ -78,8 +78,9 @@ def bars(panels: Sequence[Panel], names: Mapping[str, str], path: str | Path, *,
     with _drawn(panels, path, 1 if crowded else 2, order, bars=True, width=2.2 if crowded else 1.35) as (axes, looks):
         for axis, panel in zip(axes, panels, strict=True):
             here = [x for x in names if any(x == place for place, _ in panel.points)]
-            width = 0.84 / max(1, len(panel.methods))
-            for i, method in enumerate(panel.methods):
+            methods = [method for method in looks if method in panel.methods]  # as the legend has them
+            width = 0.84 / max(1, len(methods))
+            for i, method in enumerate(methods):
                 at = [(k, panel.points[x, method]) for k, x in enumerate(here) if (x, method) in panel.points]
                 _bars(axis, [k - 0.42 + (i + 0.5) * width for k, _ in at], [p for _, p in at], looks[method], width)
             _name_groups(axis, [names[x] for x in here], room=96 if crowded else 58)

@@ -30,6 +30,7 @@ def plan_figures(rows: Iterable[Row], models: Sequence[Row], folder: Path, endin
     made: list[Path] = []
     groups, axes = _by_study(rows), axes_of_size(models)
     order = list(dict.fromkeys(row["method"] for found in groups.values() for row in found))
+    order.sort(key=lambda method: method.partition("(")[0] == "random")  # the control stands last
     for study, found in groups.items():
         make = _randomised if "mode" in found[0] else _attacked if "objective" in found[0] else _evaluated
         made += make(found, axes, folder / study, ending, order)
