@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import full_attack
 import page
 import pytest
 from typer.testing import CliRunner
@@ -40,6 +41,7 @@ studies:
     kind: study
     data: cues
     study: layer_randomisation(methods=[gradient(reduction=sum)], seeds=[0, 3])
+  attack: {kind: study, data: cues, models: t5_1, study: "top_k_attack(methods=[gradient], steps=1)"}
 """
 
 
@@ -47,7 +49,7 @@ studies:
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("thesis")
     (folder / "tiny.yaml").write_text(PLAN)
-    assert assay.run(folder / "tiny.yaml", store=folder / "store", progress=False).ok
+    assert assay.run(folder / "tiny.yaml", store=folder / "store", keep=True, progress=False).ok
     return folder
 
 
@@ -81,13 +83,32 @@ def test_the_report_of_half_a_run(ran: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     drawn = {path.relative_to(tmp_path / "out" / "figures").as_posix() for path in tmp_path.glob("out/figures/*/*")}
     modes = {f"randomisation/{mode} by size of t5.svg" for mode in ("cascading", "independent")}
-    assert drawn == {"probability/by size of t5.svg", *modes}
+    assert drawn == {"probability/by size of t5.svg", "attack/by size of t5.svg", *modes}
     curve = (tmp_path / "out" / "figures" / "randomisation" / "cascading by size of t5.svg").read_text()
     assert "t5_1" in curve
     assert "t5_2" not in curve
     assert (
         'src="figures/randomisation/cascading%20by%20size%20of%20t5.svg"' in (tmp_path / "out/index.html").read_text()
     )
+
+
+def test_the_full_attack_beside_the_cheaper_one(ran: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(full_attack, "SETTINGS", {"reproduction": (1, 2), "thesis": (2, 3)})
+    store = Store(ran / "store")
+    plan = read_plan(ran / "tiny.yaml", store)
+    model = full_attack.trained(plan, store, "t5_1")
+    examples = full_attack.sentences(plan, model, 2)
+    rows = list(full_attack.compared(model, examples))
+    assert len(rows) == 2 * 2 * 2  # settings, objectives, sentences
+    assert {(row["setting"], row["steps"], row["nodes"]) for row in rows} == {("reproduction", 1, 2), ("thesis", 2, 3)}
+    alone = full_attack.attack(2, 3).run(model, examples, progress=False)
+    assert [row["rank_change"] for row in rows[4:]] == [round(row["rank_change"], 4) for row in alone]
+    assert len(list(full_attack.side_by_side(rows))) == 1 + 4
+    full_attack.write(rows, tmp_path / "full_attack.csv")
+    assert len((tmp_path / "full_attack.csv").read_text().splitlines()) == 1 + 8
+    assert page.full_attack(tmp_path).count("| thesis | 3 | 2 |") == 2  # a line per objective
+    with pytest.raises(assay.AssayError, match="run the plan with --keep first"):
+        full_attack.trained(plan, Store(tmp_path), "t5_1")
 
 
 def test_a_study_keeps_its_seed_beside_that_of_the_training(ran: Path) -> None:
