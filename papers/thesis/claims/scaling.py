@@ -66,14 +66,14 @@ def attention_second(e: Evidence) -> list[Part]:
 
 @claim(4, "Removing the cue costs half the confidence", "sizes_faithfulness", scaled=True)
 def half_confidence(e: Evidence) -> list[Part]:
-    """At each size: comprehensiveness of IG, LIME, SHAP ≈ 0.5 and sufficiency ≈ 0.1; in both
+    """At each size: comprehensiveness of IG, LIME, SHAP ≈ 0.5 and sufficiency ≤ 0.2 (≈ 0.1, or better); in both
     the weakest of them better than both attention methods, and the better attention method than both gradient
     methods."""
     out = []
     for grid in SIZES:
         for m in TOP:
             out.append(within(name(grid, m, "comp"), cell(e, grid, m, COMP), 0.5 - NEAR, 0.5 + NEAR))
-            out.append(within(name(grid, m, "suff"), cell(e, grid, m, SUFF), 0.0, 0.1 + NEAR))
+            out.append(within(name(grid, m, "suff"), cell(e, grid, m, SUFF), high=0.1 + NEAR))
         for metric, word in ((COMP, "comp"), (SUFF, "suff")):
             out.append(part(f"{grid} order of {word}:", lambda g=grid, x=metric: _order(e, g, x)))  # type: ignore[misc]
     return out
