@@ -24,7 +24,8 @@ pytestmark = [
 ]
 ENV = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1",
        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_AUTH_MODE": "token",
-       "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # fmt: skip
+       "RAY_AUTH_TOKEN": secrets.token_hex(32),
+       "RAY_worker_niceness": "0"}  # 15, its default, starves workers on a busy machine  # fmt: skip
 PLAN = """
 data:
   first: {source: builtin, limit: 3, seed: 0}
@@ -43,7 +44,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [str(RAY), "start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={port}", "--num-cpus=2",
+    command = [str(RAY), "start", "--head", "--block", f"--port={port}", "--num-cpus=2",
                "--include-dashboard=false", "--object-store-memory=134217728", "--disable-usage-stats",
                f"--temp-dir={folder}"]  # fmt: skip
     with (folder / "log").open("w") as log:
@@ -54,7 +55,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             assert head.poll() is None, (folder / "log").read_text()
             assert time.monotonic() < deadline, (folder / "log").read_text()
             time.sleep(0.5)
-        yield f"127.0.0.1:{port}"
+        node = re.search(r"Local node IP: (\S+)", (folder / "log").read_text())
+        assert node
+        yield f"{node[1]}:{port}"
     finally:
         os.killpg(head.pid, signal.SIGTERM)
         head.wait(60)
