@@ -138,6 +138,7 @@ def _cluster(ray: Any, address: str | None, workers: int, threads: int) -> Itera
         yield
         return
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray will have it; else it warns
+    os.environ.setdefault("RAY_worker_niceness", "0")  # at Ray's 15 workers starve on a busy machine
     own = {} if address else {"num_cpus": workers, "object_store_memory": SHARED, "include_dashboard": False}
     try:
         if address:
