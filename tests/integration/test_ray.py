@@ -90,9 +90,8 @@ def rows(store: Path) -> dict[str, object]:
 def workers(head: int) -> set[int]:
     """Processes of a cluster that hold our actor: they are children of its raylet."""
     listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
-    parent = {
-        int(pid): (int(above), name) for pid, above, name in (line.split(None, 2) for line in listed.splitlines())
-    }
+    lines = (line.split(None, 2) for line in listed.splitlines())
+    parent = {int(pid): (int(above), name) for pid, above, name in lines}
     ours = {pid for pid, (above, _) in parent.items() if above == head}
     return {pid for pid, (above, name) in parent.items() if above in ours and name.startswith("ray::Worker")}
 
