@@ -25,7 +25,8 @@ TOP = ("integrated_gradients", "lime", "kernel_shap")
 GRADIENTS = ("gradient", "gradient_x_input")
 ATTENTION = ("average_attention", "attention_rollout")
 SINGLE = (*TOP, *GRADIENTS, *ATTENTION)
-SHORT = {  # in this order they get their colours: gradient and thesis_all share one, no figure has both
+ATTACKED = (*GRADIENTS, "integrated_gradients")  # what depends on the scale, too
+SHORT = {  # in this order they get their colours
     "gradient": "Grad",
     "integrated_gradients": "IG",
     "lime": "LIME",
@@ -38,6 +39,7 @@ SHORT = {  # in this order they get their colours: gradient and thesis_all share
     "random": "random",
 }
 RESAMPLES = 2000
+LOGIT = {"probability": "logit", "randomisation": "randomisation_logit", "attack": "attack_logit"}
 
 
 class NotRunYetError(Exception):
@@ -85,13 +87,27 @@ class Evidence:
     models: Sequence[Row] = ()
     floors: Mapping[tuple[str, str], float] = field(default_factory=dict)  # (data, grid): mean rank % at best
     passes: Mapping[tuple[str, str, str], tuple[float, float]] = field(default_factory=dict)  # data, grid, method
+    planned: Mapping[tuple[str, str], int] = field(default_factory=dict)  # (data, grid): trainings
     scale: Scale = "probability"  # of gradients
+    lacking: dict[tuple[str, str], int] = field(default_factory=dict)  # trainings seen where fewer than planned
 
     def on(self, scale: Scale) -> Evidence:
-        """The same with gradients of another scale; it shares what was sorted already."""
-        other = replace(self, scale=scale)
+        """The same with gradients of another scale."""
+        return self._with(scale=scale)
+
+    def fresh(self) -> Evidence:
+        """The same with nothing asked yet, so that `lacking` is about what is asked from now on."""
+        return self._with(lacking={})
+
+    def _with(self, **changes: Any) -> Evidence:
+        """A copy that shares what was sorted already."""
+        other = replace(self, **changes)
         other.__dict__["_table"] = self._table
         return other
+
+    def _study(self, study: str, method: str) -> str:
+        """Where the numbers of a method are: gradients of the logit have runs of their own, all else is as it is."""
+        return study if self.scale == "probability" or method not in ATTACKED else LOGIT[study]
 
     @cached_property
     def _table(self) -> dict[tuple[Any, ...], dict[str, dict[str, float]]]:
@@ -110,6 +126,8 @@ class Evidence:
         if not found:
             self._absent(data, grid)
             raise NotRunYetError(f"{data}, {study}: {method} on {grid}")
+        if len(found) < self.planned.get((data, grid), 0):
+            self.lacking[data, grid] = len(found)
         common = [e for e in next(iter(found.values())) if all(e in run for run in found.values())]
         return Cell(tuple(common), np.array([[run[e] for e in common] for run in found.values()]))
 
@@ -120,22 +138,19 @@ class Evidence:
             raise NotTestableError(f"{grid} did not learn {data}")
 
     def score(self, grid: str, method: str, metric: str, data: str = "sst") -> Cell:
-        """Of an evaluation; on the logit scale what depends on it, and all else as it is."""
-        own = self.scale == "logit" and method in (*GRADIENTS, "integrated_gradients")  # never the other scale
-        return self.cell(data, "logit" if own else "probability", grid, method, metric)
+        return self.cell(data, self._study("probability", method), grid, method, metric)
 
     def rho(self, grid: str, method: str, mode: str, data: str = "sst") -> list[Cell]:
         """From the last block to the first."""
-        blocks = sorted(
-            {k[5] for k in self._table if k[:5] == (data, "randomisation", grid, method, mode)}, reverse=True
-        )
+        study = self._study("randomisation", method)
+        blocks = sorted({k[5] for k in self._table if k[:5] == (data, study, grid, method, mode)}, reverse=True)
         if not blocks:
             self._absent(data, grid)
-            raise NotRunYetError(f"{data}, randomisation of {grid}")
-        return [self.cell(data, "randomisation", grid, method, mode, block) for block in blocks]
+            raise NotRunYetError(f"{data}, {study} of {grid}")
+        return [self.cell(data, study, grid, method, mode, block) for block in blocks]
 
     def attack(self, grid: str, method: str, objective: str, measure: str, data: str = "sst") -> Cell:
-        return self.cell(data, "attack", grid, method, objective, measure)
+        return self.cell(data, self._study("attack", method), grid, method, objective, measure)
 
     def floor(self, grid: str, data: str = "sst") -> float:
         if (data, grid) not in self.floors:

@@ -80,7 +80,8 @@ def test_the_example_of_the_guide(ran: tuple[Path, subprocess.CompletedProcess[s
 
 def test_its_report(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     folder, _ = ran
-    done = here("report", str(folder / "plan.yaml"), "--store", str(folder / "store"), "--output", str(folder / "out"))
+    plan, store, output = (str(folder / name) for name in ("plan.yaml", "store", "out"))
+    done = here("report", plan, "--store", store, "--output", output, "--figures", "svg")
     assert done.exit_code == 0, done.output
     table = list(csv.DictReader(io.StringIO((folder / "out" / "evaluate.csv").read_text())))
     assert {(row["method"], row["metric"]) for row in table} >= {("lime(samples=100)", "auprc")}
@@ -92,6 +93,11 @@ def test_its_report(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     assert abs(sum(mean) / len(mean) - shown) < 1e-12
     assert "first steps" in (folder / "out" / "index.html").read_text()
     assert len(list((folder / "out" / "own_data").glob("*.html"))) == 2
+    drawn = {
+        study: (folder / "out" / "figures" / study / "by model.svg").read_text() for study in ("evaluate", "own_data")
+    }
+    assert "each of 2 trainings" in drawn["own_data"]
+    assert "trainings" not in drawn["evaluate"]  # of a model from outside
 
 
 def test_a_failed_job_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
@@ -151,3 +157,41 @@ def test_a_run_of_hundreds_of_real_jobs_killed_ten_times_ends_with_the_same_tabl
     assert assay(*command, "killed", cwd=tmp_path).returncode == 0
     assert rows(tmp_path / "killed") == rows(tmp_path / "whole")
     assert len(rows(tmp_path / "whole")) > 150
+
+
+TRAININGS = """
+data: {cues: {source: augmented(builtin), limit: 4, seed: 0}}
+models:
+  small:
+    train: bert(layers=1, width=32, heads=2, vocabulary=300, positions=128)
+    on: cues
+    recipe: recipe(epochs=EPOCHS, learning_rate=1e-3, batch_size=4)
+    seeds: [0, 1]
+studies:
+  evaluate: {models: small, methods: [occlusion, random], metrics: [sufficiency]}
+"""
+
+
+@pytest.mark.slow
+def test_a_training_killed_inside_a_plan_goes_on_and_ends_with_the_same_table(tmp_path: Path) -> None:
+    """SIGKILL in the middle of the second training: the first is not repeated, the second goes on."""
+    (tmp_path / "plan.yaml").write_text(TRAININGS.replace("EPOCHS", "60"))
+    command = ["run", "plan.yaml", "--threads", "1", "--store"]
+    assert assay(*command, "whole", cwd=tmp_path).returncode == 0
+    folder = tmp_path / "killed"
+    victim = subprocess.Popen([*ASSAY, *command, "killed"], cwd=tmp_path, env=ENV, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline and victim.poll() is None:
+        if rows(folder) and list(folder.glob("artifacts/*.part/checkpoint.pt")):  # one trained, the other has begun
+            break
+        time.sleep(0.005)
+    victim.send_signal(signal.SIGKILL)
+    assert victim.wait() == -signal.SIGKILL, "it was still at work"
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("??/*.json")}
+    (begun,) = folder.glob("artifacts/*.part")
+    again = assay(*command, "killed", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert f"plan: 4 jobs: 4 done, {len(before)} of them before" in again.stdout
+    assert {path: path.stat().st_mtime_ns for path in before} == before, "what was done was not done again"
+    assert not begun.exists(), "the folder of the killed training became that of the finished one"
+    assert rows(folder) == rows(tmp_path / "whole")

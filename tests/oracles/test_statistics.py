@@ -13,6 +13,7 @@ from assay.core.rng import generator
 from assay.statistics.bootstrap import interval, intervals
 from assay.statistics.permutation import holm, paired_test, sign_flips
 from assay.statistics.power import detectable
+from assay.statistics.ranks import average_ranks, rank_correlation
 from assay.statistics.verdict import compare
 
 DATA = {  # how to draw, and the true mean
@@ -202,3 +203,13 @@ def test_the_detectable_difference_is_found_in_80_percent(n):
     assert np.mean(sign_flips(d, permutations=2000) <= 0.05) == pytest.approx(0.8, abs=0.03)
     strict = generator("strict", n).normal(detectable(2.0, n, alpha=0.005, power=0.5), 2.0, (2000, n))
     assert np.mean(sign_flips(strict, permutations=2000) <= 0.005) == pytest.approx(0.5, abs=0.06)
+
+
+@pytest.mark.parametrize("levels", [2, 5, 1000])  # many ties, some, hardly any
+def test_ranks_and_their_correlation_are_those_of_scipy(levels: int) -> None:
+    draws = np.random.default_rng(levels)
+    for n in (2, 3, 17, 200):
+        first, second = (draws.integers(0, levels, n) / 7 for _ in range(2))
+        first[0], second[0] = -1, -1  # never constant
+        np.testing.assert_array_equal(average_ranks(first), stats.rankdata(first))
+        assert rank_correlation(first, second) == pytest.approx(stats.spearmanr(first, second).statistic)

@@ -32,5 +32,10 @@ def metric(spec: str | Spec, protocol: str) -> Any:
     raise SpecError(f"there is no metric {spec.name!r}; {nearest(spec.name, metric_names())}")
 
 
+def metric_class(name: str) -> Any:
+    """What a metric says of itself whatever its parameters: `better`, `range`."""
+    return (FAITHFULNESS if name in FAITHFULNESS.names else GOLD).get(name)
+
+
 def is_faithfulness(made: Any) -> bool:
     return hasattr(made, "keeps")

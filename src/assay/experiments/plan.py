@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -97,10 +97,10 @@ def _study(page: Page, seed: Any) -> Kind:
     name = str(page.value("kind") or page.name)
     cls = page.reading(KINDS.get, name)
     given = {key: value for key, value in page.mapping.items() if key not in COMMON}
-    if seed is not None and "seed" in cls.__dataclass_fields__:
+    settings = [one.name for one in fields(cls)]  # without class variables such as `revision`
+    if seed is not None and "seed" in settings:
         given = {"seed": seed, **given}
-    allowed = [*COMMON, *cls.__dataclass_fields__]
-    page.allow(allowed)
+    page.allow([*COMMON, *settings])
     return built(page, Spec(name, tuple(given.items())), cls)  # type: ignore[no-any-return]
 
 

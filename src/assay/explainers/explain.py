@@ -140,6 +140,11 @@ class Job:
         game = Game(self.model, encodings, self.removal, self.budget)
         return Round(tuple(index for index, _ in chunk), encodings, asked, game)
 
+    def again(self, on: Round, targets: Sequence[Any]) -> Round:
+        """The same inputs with nothing asked yet: the model or the targets are others now, the encodings are not."""
+        asked = tuple(self._target(target, index) for target, index in zip(targets, on.indices, strict=True))
+        return Round(on.indices, on.encodings, asked, Game(self.model, on.encodings, self.removal, self.budget))
+
     def attributions(self, on: Round, bar: Progress) -> dict[str, Attributions]:
         """All methods on a few inputs."""
         out: dict[str, Attributions] = {}
@@ -150,12 +155,13 @@ class Job:
                 except InputError as error:
                     raise InputError(error.message, None if error.index is None else on.indices[error.index]) from error
                 bar.advance(len(on.indices))
-        give_back()
         return out
 
     def run(self, chunk: Sequence[tuple[int, Example]], targets: list[Any], bar: Progress) -> dict[str, Attributions]:
         """Open a round and explain it with all methods."""
-        return self.attributions(self.open(chunk, targets), bar)
+        found = self.attributions(self.open(chunk, targets), bar)
+        give_back()
+        return found
 
     def encode(self, example: Example, index: int) -> Encoding:
         """An example with its units; an error names its index."""

@@ -33,7 +33,7 @@ class Point:
 def by_example(rows: Iterable[Mapping[str, Any]], value: str = "value") -> tuple[dict[str, float], tuple[float, ...]]:
     """The mean over trainings of each example, and the mean over examples of each training; empty values left out.
 
-    A training is told by `model`, not by `seed`: studies have seeds of their own.
+    A training is told by `model`: a seed alone does not say of which.
     """
     examples: dict[str, list[float]] = defaultdict(list)
     runs: dict[str, list[float]] = defaultdict(list)

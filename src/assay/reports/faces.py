@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-COLOURS = ("#0f7fc0", "#d5601b", "#12936d", "#c2589a", "#b98300", "#7a62c9", "#4a9dd6", "#a4573a")
+COLOURS = (
+    "#0f7fc0", "#d5601b", "#12936d", "#c2589a", "#b98300", "#7a62c9", "#4a9dd6", "#a4573a", "#6d8b1f", "#2c2f7a",
+)  # fmt: skip
 CONTROL = "#808a95"
 MARKERS = ("circle", "square", "up", "diamond", "down", "plus", "cross", "ring")
 
@@ -41,7 +43,9 @@ def faces(methods: Sequence[str], control: str | None) -> dict[str, Face]:
         if method == control:
             out[method] = Face(method, names[method], CONTROL, "circle", control=True)
             continue
-        out[method] = Face(method, names[method], COLOURS[i % len(COLOURS)], MARKERS[(i + i // 8) % len(MARKERS)])
+        out[method] = Face(
+            method, names[method], COLOURS[i % len(COLOURS)], MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]
+        )
         i += 1
     return out
 

@@ -1,7 +1,8 @@
 """Figures of a study of many models: lines over size, bars over architectures, curves over randomised blocks.
 
-Two variances are shown apart: dark bands and error bars are 95 % intervals over examples, light bands and dots the
-trainings. Needs the extra `plots`; nothing here touches pyplot's global state, so no display is needed.
+Two variances are shown apart: dark bands and error bars are 95 % intervals over examples, light bands with thin edges
+and dots the trainings; the legend says so. Needs the extra `plots`; nothing here touches pyplot's global state, so no
+display is needed.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import numpy as np
 from assay.core.errors import AssayError
 from assay.reports.bands import Point
 from assay.reports.faces import Face, faces
+from assay.reports.legend import DARK, EDGE, LIGHT, MARKS, legend
 
-MARKS = {"circle": "o", "square": "s", "up": "^", "diamond": "D", "down": "v", "plus": "P", "cross": "X", "ring": "o"}
 DPI = 144  # twice what a page shows
 PANEL = (4.6, 3.3)  # inches
-DARK, LIGHT = 0.30, 0.10  # opacity of the two bands
+CROWD = 50  # bars that two panels side by side have room for, each
+ASIDE = 0.006  # of an axis, by which each line stands beside the last: methods that agree would hide one another
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class Panel:
     def methods(self) -> list[str]:
         return list(dict.fromkeys(method for _, method in [*self.points, *self.dotted]))
 
+    @property
+    def places(self) -> set[Any]:
+        return {place for place, _ in [*self.points, *self.dotted]}
+
 
 def lines(
     panels: Sequence[Panel],
@@ -51,14 +57,14 @@ def lines(
 
     note: what dotted lines mean. order: all methods of a set of figures, so that each has one face in all of them.
     """
-    with _drawn(panels, path, 3 if len(panels) == 3 else 2, order, note) as (axes, looks):
+    with _drawn(panels, path, 3 if len(panels) == 3 else 2, order, note=note) as (axes, looks):
         for axis, panel in zip(axes, panels, strict=True):
+            ticks = sorted(count for name, count in parameters.items() if name in panel.places)
+            wide = (ticks[-1] / ticks[0]) ** ASIDE if ticks else 1.0  # a factor: the axis is logarithmic
             for dotted, group in ((False, panel.points), (True, panel.dotted)):
-                for method in panel.methods:
+                for method, away in _aside(panel.methods):
                     at = sorted((parameters[x], p) for (x, m), p in group.items() if m == method and x in parameters)
-                    _line(axis, [x for x, _ in at], [p for _, p in at], looks[method], dotted=dotted)
-            shown = {x for x, _ in [*panel.points, *panel.dotted]}
-            ticks = sorted(count for name, count in parameters.items() if name in shown)
+                    _line(axis, [x * wide**away for x, _ in at], [p for _, p in at], looks[method], dotted=dotted)
             axis.set_xscale("log")
             axis.set_xticks(ticks, [millions(t) for t in ticks])
             axis.minorticks_off()
@@ -68,14 +74,16 @@ def lines(
 
 def bars(panels: Sequence[Panel], names: Mapping[str, str], path: str | Path, *, order: Sequence[str] = ()) -> Path:
     """Bars grouped by model, one per method; error bars over examples, a dot per training."""
-    with _drawn(panels, path, 2, order, width=1.35) as (axes, looks):
+    crowded = max((len(p.places) * len(p.methods) for p in panels), default=0) > CROWD
+    with _drawn(panels, path, 1 if crowded else 2, order, bars=True, width=2.2 if crowded else 1.35) as (axes, looks):
         for axis, panel in zip(axes, panels, strict=True):
             here = [x for x in names if any(x == place for place, _ in panel.points)]
-            width = 0.84 / max(1, len(panel.methods))
-            for i, method in enumerate(panel.methods):
+            methods = [method for method in looks if method in panel.methods]  # as the legend has them
+            width = 0.84 / max(1, len(methods))
+            for i, method in enumerate(methods):
                 at = [(k, panel.points[x, method]) for k, x in enumerate(here) if (x, method) in panel.points]
                 _bars(axis, [k - 0.42 + (i + 0.5) * width for k, _ in at], [p for _, p in at], looks[method], width)
-            axis.set_xticks(range(len(here)), [names[x] for x in here])
+            _name_groups(axis, [names[x] for x in here], room=96 if crowded else 58)
             axis.grid(visible=False, axis="x")
     return Path(path)
 
@@ -85,16 +93,28 @@ def curves(panels: Sequence[Panel], path: str | Path, *, order: Sequence[str] = 
     full = Point(1.0, 1.0, 1.0, (1.0,), 0)
     with _drawn(panels, path, 2, order) as (axes, looks):
         for axis, panel in zip(axes, panels, strict=True):
-            blocks = sorted({block for block, _ in panel.points}, reverse=True)
-            for method in panel.methods:
+            blocks = sorted(panel.places, reverse=True)
+            for method, away in _aside(panel.methods):
                 at = [(i + 1, panel.points[b, method]) for i, b in enumerate(blocks) if (b, method) in panel.points]
-                _line(axis, [0, *(i for i, _ in at)], [full, *(p for _, p in at)], looks[method])
+                moved = [i + away * ASIDE * len(blocks) for i, _ in at]
+                _line(axis, [0, *moved], [full, *(p for _, p in at)], looks[method])
             every = -(-len(blocks) // 12)  # as many labels as there is room for
             ticks = [0, *range(1, len(blocks) + 1, every)]
             axis.set_xticks(ticks, ["Full", *(str(blocks[t - 1] + 1) for t in ticks[1:])])
             axis.axhline(0, color="#808a95", linewidth=0.8, zorder=0)
             axis.set_xlabel("randomised block")
     return Path(path)
+
+
+def _aside(methods: Sequence[str]) -> list[tuple[str, float]]:
+    """Each method with its place around the middle: ..., -1, 0, 1, ..."""
+    return [(method, i - (len(methods) - 1) / 2) for i, method in enumerate(methods)]
+
+
+def _name_groups(axis: Any, names: Sequence[str], room: int) -> None:
+    """Slanted where the names are too long to stand side by side."""
+    slant = {"rotation": 20, "ha": "right", "rotation_mode": "anchor"} if len("  ".join(names)) > room else {}
+    axis.set_xticks(range(len(names)), names, **slant)
 
 
 def millions(count: float) -> str:
@@ -107,10 +127,13 @@ def _line(axis: Any, xs: Sequence[float], at: Sequence[Point], face: Face, *, do
     style = ":" if dotted else "--" if face.control else "-"
     axis.plot(xs, [p.value for p in at], style, color=face.colour, marker=MARKS[face.marker], markersize=4.5,
               markerfacecolor="white" if face.marker == "ring" else face.colour, linewidth=1.6)  # fmt: skip
-    if not dotted:  # bands of dotted lines would hide those of the others
+    if dotted:  # its bands would hide those of the others
+        return
+    axis.fill_between(xs, [p.low for p in at], [p.high for p in at], color=face.colour, alpha=DARK, linewidth=0)
+    if any(len(p.runs) > 1 for p in at):
         spread = np.array([p.spread for p in at]).T  # (2,K)
         axis.fill_between(xs, *spread, color=face.colour, alpha=LIGHT, linewidth=0)
-        axis.fill_between(xs, [p.low for p in at], [p.high for p in at], color=face.colour, alpha=DARK, linewidth=0)
+        axis.plot(xs, spread.T, color=face.colour, linewidth=EDGE)
 
 
 def _bars(axis: Any, xs: Sequence[float], at: Sequence[Point], face: Face, width: float) -> None:
@@ -127,7 +150,14 @@ def _bars(axis: Any, xs: Sequence[float], at: Sequence[Point], face: Face, width
 
 @contextmanager
 def _drawn(
-    panels: Sequence[Panel], path: str | Path, most: int, order: Sequence[str], note: str = "", width: float = 1.0
+    panels: Sequence[Panel],
+    path: str | Path,
+    most: int,
+    order: Sequence[str],
+    *,
+    note: str = "",
+    bars: bool = False,
+    width: float = 1.0,
 ) -> Iterator[tuple[list[Any], dict[str, Face]]]:
     """Axes side by side, at most `most` in a row, one legend below; written when the block ends."""
     figure_class, seaborn = _libraries()
@@ -150,25 +180,9 @@ def _drawn(
             axis.set(title=panel.title, ylabel=panel.label)
             if panel.limits:
                 axis.set_ylim(*panel.limits)
-        _legend(figure, looks, any(panel.dotted for panel in panels), note)
+        shown = [point for panel in panels for point in (*panel.points.values(), *panel.dotted.values())]
+        legend(figure, looks, shown, bars=bars, note=note if any(panel.dotted for panel in panels) else "")
         _save(figure, Path(path))
-
-
-def _legend(figure: Any, looks: Mapping[str, Face], dotted: bool, note: str) -> None:
-    """As many names side by side as the figure is wide."""
-    from matplotlib.lines import Line2D
-
-    signs = [
-        Line2D(
-            [], [], color=f.colour, marker=MARKS[f.marker], linestyle="--" if f.control else "-", label=f.short,
-            markerfacecolor="white" if f.marker == "ring" else f.colour,
-        )
-        for f in looks.values()
-    ]  # fmt: skip
-    if dotted:
-        signs.append(Line2D([], [], color="black", linestyle=":", label=note))
-    columns = max(2, int(figure.get_figwidth() / 2.1))
-    figure.legend(handles=signs, loc="outside lower center", ncols=min(len(signs), columns), frameon=False, fontsize=9)
 
 
 def _save(figure: Any, path: Path) -> None:

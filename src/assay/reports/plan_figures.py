@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from assay.core.spec import parse
 from assay.evaluation.adversarial.top_k_attack import MEASURES
-from assay.reports.bands import points
+from assay.evaluation.metrics import metric_class
+from assay.reports.bands import Point, points
+from assay.reports.faces import short_names
 from assay.reports.figures import Panel, bars, curves, lines
+from assay.reports.marks import arrow
 
 Row = Mapping[str, Any]
+Points = Mapping[tuple[Any, str], Point]
+SHOWN = [name for name in MEASURES if name not in ("probability_change", "succeeded")]  # of an attack
+SOLID, DOTTED = "prediction_kept", "probability_matched"  # of its objectives
 
 
 def plan_figures(rows: Iterable[Row], models: Sequence[Row], folder: Path, ending: str = "png") -> list[Path]:
-    """Every figure that the rows of a plan allow, as STUDY/NAME.png; `models` are the rows of `sizes`."""
+    """Every figure that the rows of a plan allow, as STUDY/NAME.png; `models` are the rows of `sizes`.
+
+    A method has one colour in all of them. Models of one family and several sizes get lines, all others bars.
+    """
     made: list[Path] = []
-    scales = axes_of_size(models)
-    for study, found in _by_study(rows).items():
-        place = folder / study
-        if "mode" in found[0]:
-            made += [curves(p, place / f"{mode}.{ending}") for mode, p in randomisation(found).items()]
-            continue
-        for metric, panel in metric_panels(found).items():
-            name = metric.partition("(")[0]
-            for family, parameters in scales.items():
-                part = {key: p for key, p in panel.points.items() if key[0] in parameters}
-                if part:
-                    target = place / f"{name} by size of {family}.{ending}"
-                    made.append(lines([Panel(panel.title, panel.label, part)], parameters, target))
-            names = {str(grid): str(grid) for grid, _ in panel.points}
-            made.append(bars([panel], names, place / f"{name} by model.{ending}"))
+    groups, axes = _by_study(rows), axes_of_size(models)
+    order = list(dict.fromkeys(row["method"] for found in groups.values() for row in found))
+    order.sort(key=lambda method: method.partition("(")[0] == "random")  # the control stands last
+    for study, found in groups.items():
+        make = _randomised if "mode" in found[0] else _attacked if "objective" in found[0] else _evaluated
+        made += make(found, axes, folder / study, ending, order)
     return made
 
 
@@ -45,41 +46,108 @@ def axes_of_size(models: Sequence[Row]) -> dict[str, dict[str, float]]:
     return {family: sizes for family, sizes in found.items() if len(set(sizes.values())) > 1}
 
 
-def metric_panels(rows: Sequence[Row]) -> dict[str, Panel]:
-    """A panel per metric of an evaluation, or per objective and measure of an attack."""
-    out: dict[str, Panel] = {}
-    if "objective" in rows[0]:
-        for objective in dict.fromkeys(row["objective"] for row in rows):
-            part = [row for row in rows if row["objective"] == objective]
-            for measure in MEASURES[:3]:
-                out[f"{measure} {objective}"] = Panel(objective, measure, _pairs(points(part, value=measure)))
-        return out
-    for metric in dict.fromkeys(row["metric"] for row in rows):
-        found = points([row for row in rows if row["metric"] == metric])
-        out[metric] = Panel(metric.partition("(")[0], metric.partition("(")[0], _pairs(found))
+Axes = Mapping[str, Mapping[str, float]]
+
+
+def _evaluated(rows: Sequence[Row], axes: Axes, place: Path, ending: str, order: Sequence[str]) -> Iterator[Path]:
+    """A panel per metric."""
+    panels = metric_panels(rows)
+    for family, sizes in axes.items():
+        if some := _at(panels, sizes):
+            yield lines(some, sizes, place / f"by size of {family}.{ending}", order=order)
+    if some := _at(panels, names := _others(rows, axes)):
+        yield bars(some, names, place / f"by model.{ending}", order=order)
+
+
+def _attacked(rows: Sequence[Row], axes: Axes, place: Path, ending: str, order: Sequence[str]) -> Iterator[Path]:
+    """A panel per measure; over size the second objective is dotted, over models it has panels of its own."""
+    by = attack_panels(rows)
+    solid, dotted = (by.get(o, {}) for o in (SOLID, DOTTED))
+    both = [replace(solid[m], title="", dotted=dotted[m].points) for m in SHOWN] if solid and dotted else []
+    for family, sizes in axes.items():
+        if some := _at(both or [p for mine in by.values() for p in mine.values()], sizes):
+            yield lines(some, sizes, place / f"by size of {family}.{ending}", note=f"{DOTTED} (dotted)", order=order)
+    if some := _at([by[o][m] for m in SHOWN for o in by], names := _others(rows, axes)):
+        yield bars(some, names, place / f"by model.{ending}", order=order)
+
+
+def _randomised(rows: Sequence[Row], axes: Axes, place: Path, ending: str, order: Sequence[str]) -> Iterator[Path]:
+    """A figure per mode, a panel per model."""
+    groups = {f"size of {family}": sorted(sizes, key=sizes.__getitem__) for family, sizes in axes.items()}
+    groups["model"] = list(_others(rows, axes))
+    for mode, panels in randomisation(rows).items():
+        for word, grids in groups.items():
+            if some := [panels[grid] for grid in grids if grid in panels]:
+                yield curves(some, place / f"{mode} by {word}.{ending}", order=order)
+
+
+def metric_panels(rows: Sequence[Row]) -> list[Panel]:
+    """A panel per metric of an evaluation, with the direction of what is better."""
+    out = []
+    for name in dict.fromkeys(row["metric"] for row in rows):
+        bare = name.partition("(")[0]
+        found = points([row for row in rows if row["metric"] == name])
+        out.append(Panel("", f"{bare} {arrow(metric_class(bare).better)}", _pairs(found)))
     return out
 
 
-def randomisation(rows: Sequence[Row]) -> dict[str, list[Panel]]:
-    """{mode: a panel per model} of a layer randomisation."""
-    out: dict[str, list[Panel]] = {}
+def attack_panels(rows: Sequence[Row]) -> dict[str, dict[str, Panel]]:
+    """{objective: {measure: panel}} of an attack."""
+    return {
+        objective: {m: Panel(objective, m, _pairs(points([r for r in rows if r["objective"] == objective], value=m)))
+                    for m in SHOWN}
+        for objective in dict.fromkeys(row["objective"] for row in rows)
+    }  # fmt: skip
+
+
+def randomisation(rows: Sequence[Row]) -> dict[str, dict[str, Panel]]:
+    """{mode: {model: panel}} of a layer randomisation."""
+    out: dict[str, dict[str, Panel]] = {}
     for mode in dict.fromkeys(row["mode"] for row in rows):
         found = points([row for row in rows if row["mode"] == mode], ("grid", "block", "method"), "spearman")
-        grids = dict.fromkeys(grid for grid, _, _ in found)
-        out[mode] = [
-            Panel(str(grid), "Spearman", {(b, m): p for (g, b, m), p in found.items() if g == grid}) for grid in grids
-        ]
+        lowest = min([0.0, *(min(p.low, *p.spread) for p in found.values())])
+        out[mode] = {
+            grid: Panel(str(grid), "Spearman", {(b, m): p for (g, b, m), p in found.items() if g == grid},
+                        limits=(lowest - 0.05, 1.05))
+            for grid in dict.fromkeys(grid for grid, _, _ in found)
+        }  # fmt: skip
     return out
 
 
-def _pairs(found: Mapping[tuple[Any, ...], Any]) -> dict[tuple[Any, str], Any]:
+def _at(panels: Sequence[Panel], grids: Iterable[str]) -> list[Panel]:
+    """The panels cut down to some models; those that have nothing of them are left out."""
+    here = set(grids)
+
+    def cut(some: Points) -> Points:
+        return {key: point for key, point in some.items() if key[0] in here}
+
+    found = [replace(panel, points=cut(panel.points), dotted=cut(panel.dotted)) for panel in panels]
+    return [panel for panel in found if panel.points or panel.dotted]
+
+
+def _others(rows: Sequence[Row], axes: Axes) -> dict[str, str]:
+    """Models on no axis of sizes."""
+    sized = {grid for sizes in axes.values() for grid in sizes}
+    return {grid: grid for grid in dict.fromkeys(str(row["grid"]) for row in rows) if grid not in sized}
+
+
+def _pairs(found: Mapping[tuple[Any, ...], Point]) -> Points:
     return {(grid, method): point for (grid, method), point in found.items()}
 
 
 def _by_study(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Rows with a method and an example; those of a model from outside are their own grid."""
-    out: dict[str, list[Row]] = defaultdict(list)
+    """Rows with a method and an example, by study, and by data where a study has several.
+
+    A model from outside is its own grid. Methods have their short names, so that IG of 8 nodes looks like IG of 50.
+    """
+    out: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         if "method" in row and "example" in row:
-            out[row["study"]].append({"grid": row["model"], **row})
-    return out
+            out[row["study"], str(row.get("data", ""))].append({"grid": row["model"], **row})
+    studies = [study for study, _ in out]
+    return {s if studies.count(s) == 1 else f"{s} on {d}": _short(found) for (s, d), found in out.items()}
+
+
+def _short(rows: Sequence[Row]) -> list[Row]:
+    names = short_names(list(dict.fromkeys(row["method"] for row in rows)))
+    return [{**row, "method": names[row["method"]]} for row in rows]

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from assay.core.errors import AssayError
 from assay.experiments.kinds.evaluate import Evaluate
@@ -104,13 +105,13 @@ def _tables(folder: Path, name: str, rows: Table) -> list[Path]:
 def _index(found: Status, pages: Mapping[str, Path], files: Sequence[Path], drawn: Sequence[Path], folder: Path) -> str:
     links = "".join(f"<li>{_link(path, folder, name)}</li>" for name, path in pages.items())
     tables = ", ".join(_link(path, folder, path.name) for path in files)
-    figures = "".join(f"<li>{_link(path, folder, f'{path.parent.name}: {path.stem}')}</li>" for path in drawn)
-    figures = figures or ("<li>none</li>" if available() else "<li>none: pip install 'assay[plots]'</li>")
+    figures = "".join(_figure(path, folder) for path in drawn)
+    figures = figures or ("<p>none</p>" if available() else "<p>none: pip install 'assay[plots]'</p>")
     title = escape(found.plan.name)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{style()}</style>'
         f"</head><body><main><h1>{title}</h1>{_states(found)}<h2>Evaluations</h2><ul>{links or '<li>none</li>'}</ul>"
-        f"<h2>Figures</h2><ul>{figures}</ul><h2>Tables</h2><p>{tables or 'none'}</p></main></body></html>\n"
+        f"<h2>Figures</h2>{figures}<h2>Tables</h2><p>{tables or 'none'}</p></main></body></html>\n"
     )
 
 
@@ -131,8 +132,13 @@ def _states(found: Status) -> str:
     return f"<h2>Jobs</h2><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{reasons}</ul>"
 
 
+def _figure(path: Path, folder: Path) -> str:
+    name, address = escape(f"{path.parent.name}, {path.stem}"), quote(path.relative_to(folder).as_posix())
+    return f'<h3>{name}</h3><figure><img src="{address}" alt="{name}" style="max-width:100%;height:auto"></figure>'
+
+
 def _link(path: Path, folder: Path, name: str) -> str:
-    return f'<a href="{escape(path.relative_to(folder).as_posix(), quote=True)}">{escape(name)}</a>'
+    return f'<a href="{quote(path.relative_to(folder).as_posix())}">{escape(name)}</a>'
 
 
 def _file_name(name: str) -> str:

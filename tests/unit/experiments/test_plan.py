@@ -130,6 +130,7 @@ def test_a_shared_job_is_one_job() -> None:
         ("  own:\n    kind: evaluate", "  own:\n    kind: evaluat", ["studies.own: there is no kind", "'evaluate'"]),
         ("methods: [occlusion", "methods: [oclusion", ["studies.evaluate: there is no method 'oclusion'"]),
         ("metrics: [suff", "metrics: [sff", ["studies.evaluate: there is no metric", "did you mean 'sufficiency'"]),
+        ("metrics: [suff", "revision: 2\n    metrics: [suff", ["studies.evaluate: there is no 'revision' here"]),
         ("metrics: [suff", "metrcs: [suff", ["studies.evaluate: there is no 'metrcs' here; did you mean 'metrics'"]),
         ("data: opinions\n", "data: opinion\n", ["studies.evaluate.data: the plan has no 'opinion'", "'opinions'"]),
         ("models: ready", "models: redy", ["studies.evaluate.models: the plan has no 'redy'", "did you mean 'ready'"]),

@@ -27,6 +27,7 @@ def cluster() -> Iterator[str]:
     """One Ray for all tests: an existing cluster, as far as the engine can see."""
     ray = pytest.importorskip("ray", reason="needs the extra: pip install 'assay[ray]'")
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  its default of 15 starves workers on a busy machine
     if TESTS not in sys.path:
         sys.path.insert(0, TESTS)
     path = os.pathsep.join(sys.path)

@@ -25,6 +25,7 @@ def evidence(
     n: int = 40,
     data: tuple[str, ...] = ("sst",),
     runs: int = 2,
+    planned: int = 2,
     apart: bool = False,
 ) -> Evidence:
     """Evidence in which the mean of each cell is what the rules say; `apart`: methods fail on different examples."""
@@ -34,7 +35,8 @@ def evidence(
                "pretrained": g in ARCHITECTURES, "validation_accuracy": 1.0, "skipped": False}
               for d in data for g in GRIDS for s in range(runs)]  # fmt: skip
     counts = {} if passes is None else {(d, g, m): (passes(m), 0.0) for d in data for g in GRIDS for m in SHORT}
-    return Evidence(rows, models, {(d, g): 0.1 for d in data for g in GRIDS}, counts)
+    return Evidence(rows, models, {(d, g): 0.1 for d in data for g in GRIDS}, counts,
+                    {(d, g): planned for d in data for g in GRIDS})  # fmt: skip
 
 
 def _rows(

@@ -1,12 +1,19 @@
-"""The page of a tiny store: two T5s of one block, trained and explained for real."""
+"""The page and the report of a tiny store: two T5s of one and two blocks, trained and explained for real."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import full_attack
 import page
+import pytest
+from typer.testing import CliRunner
 
 import assay
+from assay.cli.main import app
+from assay.experiments import read_plan, results
+from assay.experiments.store import Store
 
 from .made import SIZES
 
@@ -18,6 +25,7 @@ models:
     train: t5(layers=1, width=16, heads=2, vocabulary=300)
     on: cues
     recipe: recipe(epochs=1, batch_size=16)
+    seeds: [1]
     limit: 16
     validation_limit: 8
   t5_2: {<<: *size, train: "t5(layers=2, width=16, heads=2, vocabulary=300)"}
@@ -29,15 +37,25 @@ studies:
     scale: probability
     methods: [gradient(reduction=sum), random]
     metrics: [ground_truth_overlap, mean_rank_percentage]
-  randomisation: {kind: study, data: cues, study: "layer_randomisation(methods=[gradient(reduction=sum)])"}
+  randomisation:
+    kind: study
+    data: cues
+    study: layer_randomisation(methods=[gradient(reduction=sum)], seeds=[0, 3])
+  attack: {kind: study, data: cues, models: t5_1, study: "top_k_attack(methods=[gradient], steps=1)"}
 """
 
 
-def test_the_page_of_a_tiny_store(tmp_path: Path) -> None:
-    (tmp_path / "tiny.yaml").write_text(PLAN)
-    assert assay.run(tmp_path / "tiny.yaml", store=tmp_path / "store", progress=False).ok
-    where = {"plans": {"sst": "tiny.yaml", "mnli": "none.yaml"}, "folder": tmp_path}
-    made = page.write(tmp_path / "store", tmp_path / "docs", words="STORE", **where)
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("thesis")
+    (folder / "tiny.yaml").write_text(PLAN)
+    assert assay.run(folder / "tiny.yaml", store=folder / "store", keep=True, progress=False).ok
+    return folder
+
+
+def test_the_page_of_a_tiny_store(ran: Path, tmp_path: Path) -> None:
+    where = {"plans": {"sst": "tiny.yaml", "mnli": "none.yaml"}, "folder": ran}
+    made = page.write(ran / "store", tmp_path / "docs", words="STORE", **where)
     text = made.read_text()
     for name in ("sizes_ground_truth", "sizes_cascading"):
         assert (tmp_path / "docs" / "thesis" / f"{name}.png").stat().st_size > 1000
@@ -45,9 +63,56 @@ def test_the_page_of_a_tiny_store(tmp_path: Path) -> None:
     assert "| augmented SST | t5_1 | `t5(layers=1" in text
     assert "from scratch" in text
     assert text.count("### ") >= 25
-    e, _ = page.gather(tmp_path / "store", **where)
+    e, _ = page.gather(ran / "store", **where)
     small, large = (next(r for r in e.models if r["grid"] == grid) for grid in SIZES[:2])
     assert (small["layers"], large["layers"]) == (1, 2)
     assert 0 < small["parameters"] < large["parameters"]
     assert 0 < e.floors["sst", "t5_1"] < 0.5
     assert e.passes["sst", "t5_1", "gradient"] == (1.0, 1.0)
+
+
+def test_the_report_of_half_a_run(ran: Path, tmp_path: Path) -> None:
+    """Lines over size and curves over blocks, also where the larger model has not been randomised yet."""
+    store = shutil.copytree(ran / "store", tmp_path / "store")
+    plan = ran / "tiny.yaml"
+    (late,) = [job for job in read_plan(plan, Store(store)).jobs.values()
+               if (job.at["study"], job.at["model"]) == ("randomisation", "t5_2")]  # fmt: skip
+    (store / late.key[:2] / f"{late.key}.json").unlink()
+    arguments = ("--store", str(store), "--output", str(tmp_path / "out"), "--figures", "svg")
+    done = CliRunner().invoke(app, ("report", str(plan), *arguments))
+    assert done.exit_code == 0, done.output
+    drawn = {path.relative_to(tmp_path / "out" / "figures").as_posix() for path in tmp_path.glob("out/figures/*/*")}
+    modes = {f"randomisation/{mode} by size of t5.svg" for mode in ("cascading", "independent")}
+    assert drawn == {"probability/by size of t5.svg", "attack/by size of t5.svg", *modes}
+    curve = (tmp_path / "out" / "figures" / "randomisation" / "cascading by size of t5.svg").read_text()
+    assert "t5_1" in curve
+    assert "t5_2" not in curve
+    assert (
+        'src="figures/randomisation/cascading%20by%20size%20of%20t5.svg"' in (tmp_path / "out/index.html").read_text()
+    )
+
+
+def test_the_full_attack_beside_the_cheaper_one(ran: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(full_attack, "SETTINGS", {"reproduction": (1, 2), "thesis": (2, 3)})
+    store = Store(ran / "store")
+    plan = read_plan(ran / "tiny.yaml", store)
+    model = full_attack.trained(plan, store, "t5_1")
+    examples = full_attack.sentences(plan, model, 2)
+    rows = list(full_attack.compared(model, examples))
+    assert len(rows) == 2 * 2 * 2  # settings, objectives, sentences
+    assert {(row["setting"], row["steps"], row["nodes"]) for row in rows} == {("reproduction", 1, 2), ("thesis", 2, 3)}
+    alone = full_attack.attack(2, 3).run(model, examples, progress=False)
+    assert [row["rank_change"] for row in rows[4:]] == [round(row["rank_change"], 4) for row in alone]
+    assert len(list(full_attack.side_by_side(rows))) == 1 + 4
+    full_attack.write(rows, tmp_path / "full_attack.csv")
+    assert len((tmp_path / "full_attack.csv").read_text().splitlines()) == 1 + 8
+    assert page.full_attack(tmp_path).count("| thesis | 3 | 2 |") == 2  # a line per objective
+    with pytest.raises(assay.AssayError, match="run the plan with --keep first"):
+        full_attack.trained(plan, Store(tmp_path), "t5_1")
+
+
+def test_a_study_keeps_its_seed_beside_that_of_the_training(ran: Path) -> None:
+    found = [row for row in results(ran / "tiny.yaml", ran / "store") if row["study"] == "randomisation"]
+    assert {(row["model"], row["seed"], row["study_seed"]) for row in found} == {
+        (grid, 1, draw) for grid in SIZES[:2] for draw in (0, 3)
+    }

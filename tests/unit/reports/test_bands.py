@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from assay.core.errors import AssayError
 from assay.reports import figures
 from assay.reports.bands import by_example, points
+from assay.reports.faces import faces
 from assay.reports.figures import Panel, bars, curves, lines
 from assay.reports.plan_figures import axes_of_size, metric_panels, plan_figures, randomisation
 from assay.statistics.bootstrap import interval
@@ -54,17 +56,53 @@ def test_a_plan_gets_lines_bars_and_curves(tmp_path: Path) -> None:
     models = [
         {"grid": g, "base": f"t5(layers={p})", "parameters": p, "pretrained": False} for g, p in (("a", 1), ("b", 2))
     ]
-    rows = [*ROWS, *(row("b:0", str(i), i) for i in range(5))]
+    rows = [*ROWS, *(row(f"{g}:0", str(i), i) for i in range(5) for g in "bc")]
     rows += [
-        row("a:0", str(i), 0.0, study="r", mode="cascading", block=b, spearman=b / 2) for i in range(3) for b in (0, 1)
-    ]
+        row(f"{g}:0", str(i), 0.0, study="r", mode="cascading", block=b, spearman=b / 2)
+        for i in range(3) for b in (0, 1) for g in "bac"
+    ]  # fmt: skip
+    measures = dict.fromkeys(("rank_change", "top_k_sum_change", "absolute_probability_change"), 0.5)
+    rows += [
+        row(f"{g}:0", str(i), None, study="x", objective=o, **measures)
+        for i in range(3) for o in ("prediction_kept", "probability_matched") for g in "abc"
+    ]  # fmt: skip
     names = {path.relative_to(tmp_path).as_posix() for path in plan_figures(rows, models, tmp_path, "svg")}
-    assert names == {"s/sufficiency by size of t5.svg", "s/sufficiency by model.svg", "r/cascading.svg"}
+    assert names == {
+        f"{study}by {what}.svg" for study in ("s/", "r/cascading ", "x/") for what in ("size of t5", "model")
+    }
+
+
+def test_studies_on_several_data_sets_are_not_mixed(tmp_path: Path) -> None:
+    rows = [row("a:0", str(i), 1.0 * i, data=d) for i in range(3) for d in ("new", "old")]
+    made = [path.relative_to(tmp_path).as_posix() for path in plan_figures(rows, [], tmp_path, "svg")]
+    assert made == ["s on new/by model.svg", "s on old/by model.svg"]
+
+
+def drawn_text(path: Path) -> str:
+    """What a figure says: matplotlib writes each text as a comment before its outlines."""
+    return " ".join(re.findall(r"<!-- (.*?) -->", path.read_text()))
+
+
+def test_the_legend_says_what_the_bands_are(tmp_path: Path) -> None:
+    (panel,) = metric_panels(ROWS)  # type: ignore[arg-type]
+    assert panel.label == "sufficiency ↓"
+    words = drawn_text(lines([panel], {"a": 5.0}, tmp_path / "l.svg"))
+    assert "95 % over 5 examples" in words
+    assert "range of 3 trainings" in words
+    assert "each of 3 trainings" in drawn_text(bars([panel], {"a": "A"}, tmp_path / "b.svg"))
+    (one,) = metric_panels([r for r in ROWS if r["model"] == "a:0"])  # type: ignore[arg-type]
+    assert "training" not in drawn_text(lines([one], {"a": 5.0}, tmp_path / "o.svg"))  # one has no range
+
+
+def test_ten_methods_have_ten_colours() -> None:
+    looks = faces([str(i) for i in range(40)], None).values()
+    assert len({face.colour for face in list(looks)[:10]}) == 10
+    assert len({(face.colour, face.marker) for face in looks}) == 40
 
 
 def test_curves_start_at_one_and_run_from_the_last_block(tmp_path: Path) -> None:
     rows = [row("a:0", str(i), 0.0, mode="cascading", block=b, spearman=0.1 * b) for i in range(3) for b in range(3)]
-    panels = randomisation(rows)["cascading"]
+    panels = [*randomisation(rows)["cascading"].values()]
     drawn: list[tuple[list[float], list[float]]] = []
     line = figures._line
     figures._line = lambda axis, xs, at, face, **more: drawn.append((list(xs), [p.value for p in at]))  # type: ignore[assignment]
@@ -78,11 +116,11 @@ def test_curves_start_at_one_and_run_from_the_last_block(tmp_path: Path) -> None
 
 
 def test_figures_are_written_and_the_same_twice(tmp_path: Path) -> None:
-    panel = metric_panels(ROWS)["sufficiency"]  # type: ignore[arg-type]
+    (panel,) = metric_panels(ROWS)  # type: ignore[arg-type]
     for draw in (lambda p: lines([panel], {"a": 5.0}, p), lambda p: bars([panel], {"a": "A"}, p)):
         first, second = (draw(tmp_path / name).read_bytes() for name in ("1.svg", "2.svg"))
         assert first == second
-        assert b"lime" in first or len(first) > 1000
+        assert "lime" in drawn_text(tmp_path / "1.svg")
 
 
 def test_without_the_extra_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from assay.core.types import Attribution
+from assay.statistics.ranks import rank_correlation
 
 
 @dataclass(frozen=True)
@@ -25,4 +25,4 @@ class Spearman:
     def compare(self, first: Attribution, second: Attribution) -> float:
         if np.ptp(first.scores) == 0 or np.ptp(second.scores) == 0:
             return 0.0
-        return float(spearmanr(first.scores, second.scores).statistic)
+        return rank_correlation(first.scores, second.scores)

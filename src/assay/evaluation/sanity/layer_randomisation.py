@@ -8,18 +8,19 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 import torch
-from scipy.stats import rankdata
 
 from assay.core.attributions import Attributions
 from assay.core.errors import ModelError, SpecError, nearest
+from assay.core.memory import give_back
 from assay.core.progress import Progress
 from assay.core.spec import Spec
 from assay.core.types import Attribution, Example, Scale, Target
-from assay.explainers.explain import CHUNK, Job, named_methods
+from assay.explainers.explain import CHUNK, Job, Round, named_methods
 from assay.models import seams
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.statistics.bootstrap import intervals
+from assay.statistics.ranks import rank_correlation
 
 Mode = Literal["cascading", "independent"]
 Row: TypeAlias = dict[str, Any]
@@ -74,9 +75,10 @@ class LayerRandomisation:
         total = len(examples) * len(job.methods) * (1 + len(steps) * len(self.seeds))
         numbered = list(enumerate(examples))
         chunks = [numbered[i : i + CHUNK] for i in range(0, len(numbered), CHUNK)]
+        rounds = [job.open(chunk, [Target(scale=self.scale)] * len(chunk)) for chunk in chunks]  # encoded once
         with Progress("randomising", total, progress) as bar:
-            before = [job.run(chunk, [Target(scale=self.scale)] * len(chunk), bar) for chunk in chunks]
-            return [row for seed in self.seeds for row in self._seeded(job, steps, chunks, before, seed, bar)]
+            before = [job.attributions(on, bar) for on in rounds]
+            return [row for seed in self.seeds for row in self._seeded(job, steps, rounds, before, seed, bar)]
 
     def steps(self, n_blocks: int) -> Steps:
         """Which blocks to draw anew together; the first cascading step is an independent one too, and is run once."""
@@ -91,7 +93,7 @@ class LayerRandomisation:
         self,
         job: Job,
         steps: Steps,
-        chunks: Sequence[list[tuple[int, Example]]],
+        rounds: Sequence[Round],
         before: Sequence[Mapping[str, Attributions]],
         seed: int,
         bar: Progress,
@@ -99,9 +101,11 @@ class LayerRandomisation:
         drawn = _drawn(job.model, {b for blocks in steps for b in blocks}, seed, lent=self.lent)
         for blocks, stands_for in steps.items():
             with job.model.with_blocks({b: drawn[b] for b in blocks}):
-                after = [job.run(c, self._same_class(whole), bar) for c, whole in zip(chunks, before, strict=True)]
+                again = [job.again(on, self._same_class(whole)) for on, whole in zip(rounds, before, strict=True)]
+                after = [job.attributions(on, bar) for on in again]
             for mode, block in stands_for:
                 yield from _rows(before, after, {"mode": mode, "block": block, "blocks": len(blocks), "seed": seed})
+        give_back()  # once: after each step its pages would have to be fetched anew, a tenth of the time
 
     def _same_class(self, whole: Mapping[str, Attributions]) -> list[Target]:
         first = next(iter(whole.values()))
@@ -136,7 +140,7 @@ def correlation(old: Attribution, new: Attribution) -> float | None:
     a, b = old.scores[seen], new.scores[seen]
     if np.ptp(a) == 0:
         return None
-    return 0.0 if np.ptp(b) == 0 else float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])
+    return 0.0 if np.ptp(b) == 0 else rank_correlation(a, b)
 
 
 def summary(rows: Sequence[Row]) -> list[Row]:

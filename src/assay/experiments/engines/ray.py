@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import socket
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +22,7 @@ from assay.experiments.job import Job
 from assay.experiments.store import Store
 
 DEATHS = 3  # workers that a job may take with it before it is the job's fault
+PATIENCE = 10.0  # seconds that a cluster has to answer
 SHARED = 128 * 2**20  # bytes for Ray's own object store: jobs are small and rows go to the store on disk
 
 
@@ -135,15 +138,25 @@ def _cluster(ray: Any, address: str | None, workers: int, threads: int) -> Itera
         yield
         return
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray will have it; else it warns
+    os.environ.setdefault("RAY_worker_niceness", "0")  # at Ray's 15 workers starve on a busy machine
     own = {} if address else {"num_cpus": workers, "object_store_memory": SHARED, "include_dashboard": False}
     try:
+        if address:
+            _knock(address)
         ray.init(address=address or "local", log_to_driver=False, logging_level="error", **own)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise AssayError(f"cannot start or reach Ray at {address or 'this machine'}: {error}") from error
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """An error at once where nobody listens: Ray would try for minutes. "auto" and the like are its own matter."""
+    found = re.fullmatch(r"(?:ray://)?(.+):(\d+)", address)
+    if found:
+        socket.create_connection((found[1], int(found[2])), timeout=PATIENCE).close()
 
 
 def _ray() -> Any:

@@ -13,6 +13,7 @@ from assay.experiments.job import Job, Place, Row, Work
 
 SLICE = 64  # examples per record
 SHOWN = ("original", "attacked", "curve")  # heat maps, which are no number
+OWN = {"seed": "study_seed"}  # what the rows of a study call otherwise in tables: there `seed` is that of the training
 
 
 @dataclass(frozen=True)
@@ -39,4 +40,4 @@ class Study:
         return rows
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
-        yield from ({key: value for key, value in row.items() if key not in SHOWN} for row in rows)
+        yield from ({OWN.get(key, key): value for key, value in row.items() if key not in SHOWN} for row in rows)

@@ -1,0 +1,131 @@
+"""Claims 17 to 20 and 25: attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from evidence import (
+    ARCHITECTURES,
+    ATTACKED,
+    CAUSAL,
+    GRADIENTS,
+    SHORT,
+    SIZES,
+    Cell,
+    Evidence,
+    Part,
+    above,
+    alike,
+    part,
+    show,
+    within,
+)
+
+from claims.claim import KEPT, MATCHED, claim, name
+
+OBJECTIVES = {KEPT: "unconstrained", MATCHED: "constrained"}
+
+
+def _hit(e: Evidence, grid: str, method: str, objective: str, measure: str, data: str = "sst") -> Callable[[], Cell]:
+    return lambda: e.attack(grid, method, objective, measure, data)
+
+
+@claim(17, "Every explanation can be attacked; IG's ranks move least", "sizes_attack", scaled=True)
+def attack_sizes(e: Evidence) -> list[Part]:
+    """At each size: rank change ≥ 0.4 for all three methods and both objectives; unconstrained, IG's rank change
+    below and its top-k sum change above those of both gradient methods; rank change under both objectives alike
+    (± 0.1) for gradient x input and IG, unconstrained above constrained for gradients."""
+    out = []
+    for g in SIZES:
+        for o, word in OBJECTIVES.items():
+            out += [
+                within(f"{name(g, m)} {word} rank change", _hit(e, g, m, o, "rank_change"), low=0.4) for m in ATTACKED
+            ]
+        ig_rank, ig_sum = (_hit(e, g, ATTACKED[2], KEPT, x) for x in ("rank_change", "top_k_sum_change"))
+        for m in GRADIENTS:
+            out.append(above(f"{SHORT[m]}-IG {g} rank change", _hit(e, g, m, KEPT, "rank_change"), ig_rank))
+            out.append(above(f"IG-{SHORT[m]} {g} sum change", ig_sum, _hit(e, g, m, KEPT, "top_k_sum_change")))
+        for m in ATTACKED:
+            pair = [_hit(e, g, m, o, "rank_change") for o in (KEPT, MATCHED)]
+            text = f"{name(g, m)} unconstrained-constrained"
+            out.append(above(text, *pair) if m == "gradient" else alike(text, *pair, margin=0.1))
+    return out
+
+
+def _still(e: Evidence, g: str, m: str, o: str, *, moves: bool, data: str = "sst") -> Part:
+    """Whether an attack moves the probability by more than 0.05 on average (absolute change)."""
+
+    def judge() -> tuple[str, bool]:
+        found = e.attack(g, m, o, "absolute_probability_change", data).interval
+        return f"{show(found)} {'> 0.05' if moves else '≤ 0.05'}", found.low > 0.05 if moves else found.low <= 0.05
+
+    return part(f"{name(g, m)} {OBJECTIVES[o]} |Δp|", judge)
+
+
+@claim(18, "T5: constrained attacks leave the probability alone", "sizes_attack", scaled=True)
+def attack_probability_sizes(e: Evidence) -> list[Part]:
+    """At each size the mean absolute change of probability is ≤ 0.05 for all constrained attacks and unconstrained
+    IG, and > 0.05 for unconstrained gradients and gradient x input."""
+    return [_still(e, g, m, o, moves=o == KEPT and m in GRADIENTS) for g in SIZES for m in ATTACKED for o in OBJECTIVES]
+
+
+@claim(19, "Architectures: constrained attacks move RoBERTa and BERT", "architectures_attack", scaled=True)
+def attack_architectures(e: Evidence) -> list[Part]:
+    """Rank change ≥ 0.4 on all four; the absolute change of probability is > 0.05 for constrained attacks on
+    RoBERTa and BERT and unconstrained ones on the causal model, ≤ 0.05 for all others; at least one method
+    decides each."""
+    out = []
+    for g in ARCHITECTURES:
+        for o, word in OBJECTIVES.items():
+            moves = g in ("roberta", "bert") if o == MATCHED else g == CAUSAL
+            out += [
+                within(f"{name(g, m)} {word} rank change", _hit(e, g, m, o, "rank_change"), low=0.4) for m in ATTACKED
+            ]
+            out.append(part(f"{g} {word} largest |Δp|", lambda g=g, o=o, v=moves: _largest(e, g, o, v)))  # type: ignore[misc]
+    return out
+
+
+def _largest(e: Evidence, grid: str, objective: str, moves: bool) -> tuple[str, bool]:
+    found = [e.attack(grid, m, objective, "absolute_probability_change").interval for m in ATTACKED]
+    most = max(found, key=lambda i: i.value)
+    return f"{show(most)} {'> 0.05' if moves else '≤ 0.05'}", most.low > 0.05 if moves else most.low <= 0.05
+
+
+@claim(20, "NLI: the constrained objective changes probabilities much less", "mnli_attack", "esnli_attack", scaled=True)
+def attack_nli(e: Evidence) -> list[Part]:
+    """On each architecture and both NLI sets, over the three methods: the absolute change of probability of
+    unconstrained attacks above that of constrained ones, and rank changes of the two alike (± 0.2)."""
+    out = []
+    for data in ("mnli", "esnli"):
+        for g in ARCHITECTURES:
+            for m in ATTACKED:
+                p, r = "absolute_probability_change", "rank_change"
+                text = f"{data} {name(g, m)} unconstrained-constrained"
+                out.append(above(f"{text} |Δp|", _hit(e, g, m, KEPT, p, data), _hit(e, g, m, MATCHED, p, data)))
+                out.append(alike(f"{text} rank", _hit(e, g, m, KEPT, r, data), _hit(e, g, m, MATCHED, r, data), 0.2))
+    return out
+
+
+@claim(
+    25,
+    "Architectures: IG has the lower rank change on two of four, the higher sum change",
+    "architectures_attack",
+    scaled=True,
+)
+def attack_ig(e: Evidence) -> list[Part]:
+    """Unconstrained: IG's mean rank change is the lowest of the three methods on exactly two of the four
+    architectures, and its top-k sum change the highest on all four."""
+
+    def lead(measure: str, sign: int) -> list[str]:
+        means = {g: {m: e.attack(g, m, KEPT, measure).interval.value for m in ATTACKED} for g in ARCHITECTURES}
+        return [g for g, found in means.items() if max(found, key=lambda m: sign * found[m]) == "integrated_gradients"]
+
+    def ranks() -> tuple[str, bool]:
+        found = lead("rank_change", -1)
+        return f"lowest on {len(found)} of 4 ({', '.join(found) or 'none'})", len(found) == 2
+
+    def sums() -> tuple[str, bool]:
+        found = lead("top_k_sum_change", 1)
+        return f"highest on {len(found)} of 4 ({', '.join(found) or 'none'})", len(found) == 4
+
+    return [part("IG rank change", ranks), part("IG top-k sum change", sums)]

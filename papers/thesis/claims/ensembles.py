@@ -1,0 +1,87 @@
+"""Claims 16 and 23: ensembles, and why they do not help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from evidence import (
+    ARCHITECTURES,
+    CAUSAL,
+    SINGLE,
+    SIZES,
+    TOP,
+    Evidence,
+    NotTestableError,
+    Part,
+    above,
+    not_above,
+    part,
+    show,
+    within,
+)
+
+from assay.statistics.bootstrap import interval
+from claims.claim import COMP, GTO, RANK, SUFF, best_cell, cell, claim, name
+
+ENSEMBLES = ("thesis_top3", "thesis_all")
+FEW = 10  # failures: fewer say nothing about what they share
+
+
+@claim(16, "Ensembles equal the best method and improve nothing", "sizes_ensembles", "architectures_ensembles",
+       otherwise="not run: ensembles are of the probability")  # fmt: skip
+def ensembles_equal(e: Evidence) -> list[Part]:
+    """Overlap of both ensembles no more than 0.05 below the best single method (the lower bound of "best -
+    ensemble" is ≤ 0.05) on all eight models, but for the all-method ensemble on the causal model, which is over
+    0.2 below it with a mean rank % ≤ 0.3; comprehensiveness of no ensemble above that of the best single method,
+    sufficiency of none below."""
+    out = []
+    for g in (*SIZES, *ARCHITECTURES):
+        for m in ENSEMBLES:
+            odd = (g, m) == (CAUSAL, "thesis_all")
+            judge, by = (above, 0.2) if odd else (not_above, 0.05)
+            out.append(judge(f"best-{name(g, m)} overlap", best_cell(e, g, GTO), cell(e, g, m, GTO), by))
+            out.append(not_above(f"{name(g, m)}-best comp", cell(e, g, m, COMP), best_cell(e, g, COMP)))
+            out.append(not_above(f"best-{name(g, m)} suff", best_cell(e, g, SUFF), cell(e, g, m, SUFF)))
+            if odd:
+                out.append(within(f"{name(g, m)} rank", cell(e, g, m, RANK), high=0.3))
+    return out
+
+
+@claim(23, "Ensembles do not help because methods fail together", "sizes_ensembles", "architectures_ensembles",
+       scaled=True)  # fmt: skip
+def shared_errors(e: Evidence) -> list[Part]:
+    """An error is an example whose cue is not ranked first. For the members of each ensemble (IG, LIME, SHAP; all
+    seven), pooled over models: the mean over pairs of |both fail| / |one fails| is above what independent
+    failures would give (interval over examples), and at least 0.5. Under ten failures in the worst member's
+    union: not testable."""
+    grids = (*SIZES, *ARCHITECTURES)
+    return [
+        part(f"{word}:", lambda members=members: _overlap(e, grids, members))  # type: ignore[misc]
+        for word, members in (("IG, LIME, SHAP", TOP), ("all seven", SINGLE))
+    ]
+
+
+def _overlap(e: Evidence, grids: Sequence[str], members: Sequence[str]) -> tuple[str, bool]:
+    """Per pair and model a Jaccard index of failures, minus that of independent ones, p q / (p + q - p q)."""
+    fails = np.array([[1 - e.score(g, m, GTO).values.mean(0) for m in members] for g in grids])  # (G,K,n)
+    seen = (fails > 0.5).astype(float)  # fails in most trainings
+    if seen.max(1).sum() < FEW:
+        raise NotTestableError(f"only {seen.max(1).sum():.0f} failures")
+    pairs = list(combinations(range(len(members)), 2))
+
+    def jaccard(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+        drawn = seen[:, :, index.astype(int)]  # (G,K,...,n)
+        both = np.mean([(drawn[:, a] * drawn[:, b]).mean(-1) for a, b in pairs], 0).mean(0)
+        either = np.mean([np.maximum(drawn[:, a], drawn[:, b]).mean(-1) for a, b in pairs], 0).mean(0)
+        p = drawn.mean(-1)
+        chance_both = np.mean([p[:, a] * p[:, b] for a, b in pairs], 0).mean(0)
+        chance_either = np.mean([p[:, a] + p[:, b] - p[:, a] * p[:, b] for a, b in pairs], 0).mean(0)
+        return both / np.maximum(either, 1e-12), chance_both / np.maximum(chance_either, 1e-12)
+
+    whole, chance = jaccard(np.arange(seen.shape[-1]))
+    gap = interval(np.arange(seen.shape[-1], dtype=float), resamples=500, kind="percentile",
+                   statistic=lambda i: np.subtract(*jaccard(i)))  # fmt: skip
+    text = f"shared {whole:.0%} of failures, {chance:.0%} if independent, difference {show(gap, sign=True)}"
+    return text, bool(gap.low > 0 and whole >= 0.5)

@@ -1,0 +1,98 @@
+"""The attack on integrated gradients as the thesis has it, beside the cheaper one that the reproduction runs.
+
+python papers/thesis/full_attack.py --store ~/.cache/assay-thesis [--output docs/results/thesis/full_attack.csv]
+500 steps through 50 nodes cost hours per model, so the plans take 150 steps through 8 Gauss-Legendre nodes. Here both
+attack the same sentences, those of the plan, on the smallest model; the page shows the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.core.errors import AssayError
+from assay.core.types import Example
+from assay.evaluation.adversarial.top_k_attack import TopKAttack
+from assay.experiments.plan import Plan, read_plan
+from assay.experiments.store import Store
+from assay.masking.units import divide
+from assay.models.load import load_model
+from assay.models.model import Model
+
+HERE = Path(__file__).parent
+SMALLEST = "t5_1(seed=0)"
+SETTINGS = {"reproduction": (150, 8), "thesis": (500, 50)}  # steps of the attack, nodes of IG
+SHOWN = ("rank_change", "top_k_sum_change", "probability_change", "succeeded")
+
+
+def attack(steps: int, nodes: int) -> TopKAttack:
+    return TopKAttack(methods=(f"integrated_gradients(steps={nodes}, rule=gauss_legendre)",), steps=steps)
+
+
+def trained(plan: Plan, store: Store, name: str = SMALLEST) -> Model:
+    """A model of the plan, from the folder that its training left."""
+    job = next(job for job in plan.trainings if job.at["model"] == name)
+    if not store.artifacts.has(job.key):
+        raise AssayError(f"the weights of {name} are not in {store.folder}; run the plan with --keep first")
+    return load_model(store.artifacts.path(job.key))
+
+
+def sentences(plan: Plan, model: Model, count: int | None) -> list[Example]:
+    """The examples that the plan attacks, shortest first."""
+    data = next(cell.data for cell in plan.cells if cell.study == "attack").load()
+    return sorted(data, key=lambda e: len(divide(model.encode(e), "token").units))[:count]
+
+
+def compared(model: Model, examples: Sequence[Example]) -> Iterator[dict[str, Any]]:
+    """One row per setting, objective and sentence."""
+    text = {e.id: e.text for e in examples}
+    for name, (steps, nodes) in SETTINGS.items():
+        began = time.process_time()
+        rows = attack(steps, nodes).run(model, examples, progress=False)
+        seconds = (time.process_time() - began) / len(rows)
+        for row in rows:
+            numbers = {key: round(row[key], 4) if isinstance(row[key], float) else row[key] for key in SHOWN}
+            about = {"setting": name, "steps": row["steps"], "nodes": nodes, "objective": row["objective"]}
+            yield {"text": text[row["example"]], **about, **numbers, "seconds": round(seconds, 1)}
+
+
+def side_by_side(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """A line per sentence and objective, the reproduction's number first."""
+    yield f"{'sentence':44s} {'objective':20s} " + " ".join(f"{name:>24s}" for name in SHOWN)
+    pairs: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        pairs.setdefault((row["text"], row["objective"]), {})[row["setting"]] = row
+    for (text, objective), pair in pairs.items():
+        numbers = (f"{pair['reproduction'][key]!s:>10s} -> {pair['thesis'][key]!s:>10s}" for key in SHOWN)
+        yield f"{text[:44]:44s} {objective:20s} " + " ".join(numbers)
+
+
+def write(rows: Sequence[dict[str, Any]], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--store", type=Path, required=True, help="folder that `assay run --store` wrote")
+    parser.add_argument("--plan", type=Path, default=HERE / "augmented_sst.yaml")
+    parser.add_argument("--output", type=Path, default=Path("docs/results/thesis/full_attack.csv"))
+    parser.add_argument("--sentences", type=int, help="only so many, the shortest; default: all that the plan attacks")
+    given = parser.parse_args()
+    store = Store(given.store.expanduser())
+    plan = read_plan(given.plan, store)
+    model = trained(plan, store)
+    rows = list(compared(model, sentences(plan, model, given.sentences)))
+    write(rows, given.output)
+    print("\n".join(side_by_side(rows)))
+
+
+if __name__ == "__main__":
+    main()

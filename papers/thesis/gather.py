@@ -1,0 +1,79 @@
+"""What the stores hold: rows, models, E[1/n] and passes of every plan of the thesis."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from evidence import Evidence, Row, bare
+
+from assay.evaluation.gold import true_units
+from assay.experiments.sizes import shell, sizes
+from assay.experiments.status import Status, status
+from assay.experiments.tidy import results
+from assay.masking.units import divide
+
+HERE = Path(__file__).parent
+PLANS = {"sst": "augmented_sst.yaml", "mnli": "mnli.yaml", "esnli": "esnli.yaml"}
+
+
+def gather(store: Path, plans: Mapping[str, str] = PLANS, folder: Path = HERE) -> tuple[Evidence, dict[str, Status]]:
+    """Rows, models, E[1/n] and passes of every plan that there is."""
+    rows: dict[str, list[Row]] = {}
+    models: list[Row] = []
+    floors: dict[tuple[str, str], float] = {}
+    passes: dict[tuple[str, str, str], tuple[float, float]] = {}
+    planned: Counter[tuple[str, str]] = Counter()
+    found: dict[str, Status] = {}
+    for data, name in plans.items():
+        if (folder / name).is_file():
+            state = found[data] = status(folder / name, store)
+            rows[data] = results(state.plan, state.store)
+            planned.update((data, str(job.at["grid"])) for job in state.plan.trainings)
+            models += _models(data, state)
+            floors |= {(data, grid): value for grid, value in _floors(state).items()}
+            passes |= {(data, *key): value for key, value in _passes(state).items()}
+    for row in models:  # one that did not learn its task will never be explained
+        planned[row["data"], row["grid"]] -= row["skipped"]
+    return Evidence(rows, models, floors, passes, planned), found
+
+
+def _models(data: str, state: Status) -> list[Row]:
+    skipped = {job.at["model"] for key, job in state.plan.jobs.items() if state.states[key] == "skipped"}
+    return [{"data": data, **row, "skipped": row["model"] in skipped} for row in sizes(state.plan, state.store)]
+
+
+def _floors(state: Status) -> dict[str, float]:
+    """Mean rank % of a perfect method, E[|L|/n]: with one cue E[1/n], which depends on the tokenizer."""
+    out: dict[str, float] = {}
+    for cell in state.plan.cells:
+        grid, key = cell.model.grid, getattr(cell.model, "key", "")
+        if cell.study != "probability" or grid in out or state.store.get(key) is None:
+            continue
+        model = shell(key, state.store)
+        if model is not None:
+            shares = [_share(model, example) for example in cell.data.load()]
+            known = [share for share in shares if share]
+            if known:
+                out[grid] = float(np.mean(known))
+    return out
+
+
+def _share(model: Any, example: Any) -> float:
+    units = [unit for unit in divide(model.encode(example), "token").units if unit.seen]
+    return float(true_units(units, example).mean())
+
+
+def _passes(state: Status) -> dict[tuple[str, str], tuple[float, float]]:
+    """Mean forward and backward passes per example of each model and method."""
+    seen: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    for cell in state.plan.cells:
+        if cell.study == "probability":
+            for record in filter(None, (state.store.get(job.key) for job in cell.jobs)):
+                for method, counts in record.rows["passes"].items():
+                    seen[cell.model.grid, bare(method)] += counts
+    means = {key: np.mean(counts, 0) for key, counts in seen.items()}
+    return {key: (float(forward), float(backward)) for key, (forward, backward) in means.items()}
