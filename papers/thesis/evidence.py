@@ -87,9 +87,9 @@ class Evidence:
     models: Sequence[Row] = ()
     floors: Mapping[tuple[str, str], float] = field(default_factory=dict)  # (data, grid): mean rank % at best
     passes: Mapping[tuple[str, str, str], tuple[float, float]] = field(default_factory=dict)  # data, grid, method
-    planned: Mapping[tuple[str, str], int] = field(default_factory=dict)  # (data, grid): trainings
+    planned: Mapping[tuple[str, str, str], int] = field(default_factory=dict)  # (data, study, grid): trainings
     scale: Scale = "probability"  # of gradients
-    lacking: dict[tuple[str, str], int] = field(default_factory=dict)  # trainings seen where fewer than planned
+    lacking: dict[tuple[str, str, str], int] = field(default_factory=dict)  # trainings seen where fewer than planned
 
     def on(self, scale: Scale) -> Evidence:
         """The same with gradients of another scale."""
@@ -126,8 +126,8 @@ class Evidence:
         if not found:
             self._absent(data, grid)
             raise NotRunYetError(f"{data}, {study}: {method} on {grid}")
-        if len(found) < self.planned.get((data, grid), 0):
-            self.lacking[data, grid] = len(found)
+        if len(found) < self.planned.get((data, study, grid), 0):
+            self.lacking[data, study, grid] = len(found)
         common = [e for e in next(iter(found.values())) if all(e in run for run in found.values())]
         return Cell(tuple(common), np.array([[run[e] for e in common] for run in found.values()]))
 

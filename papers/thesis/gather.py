@@ -26,18 +26,19 @@ def gather(store: Path, plans: Mapping[str, str] = PLANS, folder: Path = HERE) -
     models: list[Row] = []
     floors: dict[tuple[str, str], float] = {}
     passes: dict[tuple[str, str, str], tuple[float, float]] = {}
-    planned: Counter[tuple[str, str]] = Counter()
+    planned: Counter[tuple[str, str, str]] = Counter()
     found: dict[str, Status] = {}
     for data, name in plans.items():
         if (folder / name).is_file():
             state = found[data] = status(folder / name, store)
             rows[data] = results(state.plan, state.store)
-            planned.update((data, str(job.at["grid"])) for job in state.plan.trainings)
-            models += _models(data, state)
+            mine = _models(data, state)
+            unlearnt = {row["model"] for row in mine if row["skipped"]}  # will never be explained
+            cells = (cell for cell in state.plan.cells if cell.model.name not in unlearnt)
+            planned.update((data, cell.study, cell.model.grid) for cell in cells)
+            models += mine
             floors |= {(data, grid): value for grid, value in _floors(state).items()}
             passes |= {(data, *key): value for key, value in _passes(state).items()}
-    for row in models:  # one that did not learn its task will never be explained
-        planned[row["data"], row["grid"]] -= row["skipped"]
     return Evidence(rows, models, floors, passes, planned), found
 
 

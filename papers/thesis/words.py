@@ -21,8 +21,8 @@ python papers/thesis/page.py --store ~/.cache/assay-thesis
 ```
 
 What differs from the thesis: small models (table below; the sizes start from random weights, a Llama stands for
-GPT-2), three trainings per model instead of one, fewer examples (200 on SST, 100 on NLI, instead of 500), attacks of
-150 steps instead of 500 and with 8 nodes of IG, and sizes on SST only.
+GPT-2), three trainings per model on SST instead of one (one where architectures are attacked), 200 examples instead of
+500, attacks of 150 steps instead of 500 (50 on the logit) and with 8 nodes of IG, and sizes on SST only.
 All means with intervals: [means.csv](thesis/means.csv).
 """
 MODEL_NOTE = """E[1/n]: the mean rank % of a method that always ranks the cue first, for this tokenizer (on e-SNLI

@@ -29,7 +29,7 @@ class Claim:
     def judge(self, evidence: Evidence) -> Judged:
         asked = evidence.fresh()
         parts = tuple(self.parts(asked))
-        few = tuple(f"{d} {g} {n} of {asked.planned[d, g]}" for (d, g), n in sorted(asked.lacking.items()))
+        few = tuple(f"{' '.join(at)} {n} of {asked.planned[at]}" for at, n in sorted(asked.lacking.items()))
         return Judged(self, verdict_of(parts), parts, few)
 
     @property

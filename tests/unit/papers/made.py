@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from evidence import ARCHITECTURES, SHORT, SIZES, Evidence
+from evidence import ARCHITECTURES, LOGIT, SHORT, SIZES, Evidence
 
 GRIDS = (*SIZES, *ARCHITECTURES)
 METRICS = ("ground_truth_overlap", "mean_rank_percentage", "comprehensiveness(protocol=thesis)", "sufficiency")
@@ -35,8 +35,9 @@ def evidence(
                "pretrained": g in ARCHITECTURES, "validation_accuracy": 1.0, "skipped": False}
               for d in data for g in GRIDS for s in range(runs)]  # fmt: skip
     counts = {} if passes is None else {(d, g, m): (passes(m), 0.0) for d in data for g in GRIDS for m in SHORT}
-    return Evidence(rows, models, {(d, g): 0.1 for d in data for g in GRIDS}, counts,
-                    {(d, g): planned for d in data for g in GRIDS})  # fmt: skip
+    floors = {(d, g): 0.1 for d in data for g in GRIDS}
+    trainings = {(d, study, g): planned for d in data for study in (*LOGIT, *LOGIT.values()) for g in GRIDS}
+    return Evidence(rows, models, floors, counts, trainings)
 
 
 def _rows(

@@ -161,8 +161,8 @@ def test_attacks_and_randomisation_of_the_logit_have_runs_of_their_own() -> None
 def test_missing_trainings_are_said() -> None:
     half = evidence(lambda *a: 0.5, runs=1)
     first, ninth = (next(c for c in CLAIMS if c.number == n).judge(half) for n in (1, 9))
-    assert first.lacking == tuple(f"sst {size} 1 of 2" for size in SIZES)
-    assert ninth.lacking == ("sst bert 1 of 2", "sst llama 1 of 2", "sst roberta 1 of 2", "sst t5 1 of 2")
+    assert first.lacking == tuple(f"sst probability {size} 1 of 2" for size in SIZES)
+    assert ninth.lacking == tuple(f"sst probability {name} 1 of 2" for name in ("bert", "llama", "roberta", "t5"))
     assert not CLAIMS[0].judge(evidence(lambda *a: 0.5)).lacking
 
 
