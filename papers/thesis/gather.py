@@ -31,7 +31,7 @@ def gather(store: Path, plans: Mapping[str, str] = PLANS, folder: Path = HERE) -
     for data, name in plans.items():
         if (folder / name).is_file():
             state = found[data] = status(folder / name, store)
-            rows[data] = results(state.plan, state.store)
+            rows[data] = _finished(state)
             mine = _models(data, state)
             unlearnt = {row["model"] for row in mine if row["skipped"]}  # will never be explained
             cells = (cell for cell in state.plan.cells if cell.model.name not in unlearnt)
@@ -40,6 +40,12 @@ def gather(store: Path, plans: Mapping[str, str] = PLANS, folder: Path = HERE) -
             floors |= {(data, grid): value for grid, value in _floors(state).items()}
             passes |= {(data, *key): value for key, value in _passes(state).items()}
     return Evidence(rows, models, floors, passes, planned), found
+
+
+def _finished(state: Status) -> list[Row]:
+    """The rows of every model and study with all its examples: half of them would narrow what is compared."""
+    whole = {(c.study, c.model.name) for c in state.plan.cells if all(state.states[j.key] == "done" for j in c.jobs)}
+    return [row for row in results(state.plan, state.store) if (row["study"], row["model"]) in whole]
 
 
 def _models(data: str, state: Status) -> list[Row]:
