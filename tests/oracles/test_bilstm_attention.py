@@ -26,12 +26,12 @@ def bare(hf: nn.Module, ids: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
     w = hf.state_dict()
     first = ids.index(2) + 1 if hf.config.paired else len(ids)
 
-    def run(prefix, rows, suffix):
+    def run(prefix, rows):
         h = c = rows.new_zeros(hf.config.hidden_size)
         states = []
         for x in rows:
-            gates = w[f"{prefix}.lstm.weight_ih_l0{suffix}"] @ x + w[f"{prefix}.lstm.bias_ih_l0{suffix}"]
-            gates = gates + w[f"{prefix}.lstm.weight_hh_l0{suffix}"] @ h + w[f"{prefix}.lstm.bias_hh_l0{suffix}"]
+            gates = w[f"{prefix}.weight_ih_l0"] @ x + w[f"{prefix}.bias_ih_l0"]
+            gates = gates + w[f"{prefix}.weight_hh_l0"] @ h + w[f"{prefix}.bias_hh_l0"]
             i, f, g, o = gates.chunk(4)
             c = f.sigmoid() * c + i.sigmoid() * g.tanh()
             h = o.sigmoid() * c.tanh()
@@ -39,7 +39,7 @@ def bare(hf: nn.Module, ids: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
         return torch.stack(states)
 
     def both(prefix, rows):
-        return torch.cat([run(prefix, rows, ""), run(prefix, rows.flip(0), "_reverse").flip(0)], -1)
+        return torch.cat([run(f"{prefix}.onward", rows), run(f"{prefix}.back", rows.flip(0)).flip(0)], -1)
 
     hidden = hf.config.hidden_size
     states = both("encoder", w["words.primary.weight"][ids[:first]])

@@ -196,8 +196,8 @@ def hooked(module: nn.Module, hook: Callable[..., Any]) -> Iterator[None]:
 
 @contextmanager
 def twice_differentiable() -> Iterator[None]:
-    """Attention whose gradient has a gradient: the fused kernels have none, the plain formula has."""
-    with sdpa_kernel(SDPBackend.MATH):
+    """Attention and LSTMs whose gradient has a gradient: the fused kernels have none, the plain formulas have."""
+    with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False):
         yield
 
 

@@ -30,7 +30,8 @@ from assay.experiments.kinds._roar_jobs import (
 )
 from assay.experiments.kinds.roar import Roar
 from assay.experiments.page import Page
-from assay.experiments.plan import make_plan
+from assay.experiments.plan import make_plan, part_of
+from assay.experiments.references import base_identity
 from assay.experiments.roar import curves
 from assay.experiments.runner import run
 from assay.experiments.store import Store
@@ -258,3 +259,38 @@ def test_masks_that_know_the_label_set_off_the_warning(tmp_path):
     found = judge([0, 0.5, 1], own, random, gold, recursive=True, score="accuracy", resamples=300)
     assert found.leak is not None
     assert (found.leak.start, found.leak.end) == (0, 0.5)
+
+
+# --- parts of a plan and what names a training -------------------------------------------------------------------
+
+
+def test_a_part_of_a_plan_has_all_that_it_needs(tmp_path):
+    """Two processes may share a plan, each with its seed: together they have all jobs, and none twice."""
+    data = write(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
+    plan = planned(Store(tmp_path / "s"), asked(data, seeds=2))
+    parts = [part_of(plan, {"seed": str(seed)}) for seed in (0, 1)]
+    assert {**parts[0].jobs, **parts[1].jobs} == plan.jobs
+    assert not set(parts[0].jobs) & set(parts[1].jobs)
+    roar = part_of(plan, {"study": "roar", "seed": "1"})
+    assert set(roar.jobs) < set(parts[1].jobs)
+    assert all(set(job.needs) <= set(roar.jobs) for job in roar.jobs.values())
+    assert part_of(plan, {}).jobs == plan.jobs
+    with pytest.raises(SpecError, match="did you mean 'seed'"):
+        part_of(plan, {"sed": "1"})
+    with pytest.raises(SpecError, match="nothing of the plan roar has seed=7"):
+        part_of(plan, {"seed": "7"})
+
+
+def test_word_vectors_enter_a_key_by_their_content(tmp_path):
+    """Not by where they lie: a moved file is the same training, a changed one is another."""
+
+    def key(folder, text):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "words.vec").write_text(text)
+        return base_identity(f"bilstm_attention(hidden=4, embeddings='{tmp_path / folder / 'words.vec'}')")
+
+    first, moved, changed = key("a", "good 1 2\n"), key("b", "good 1 2\n"), key("c", "good 1 3\n")
+    assert first == moved != changed
+    assert str(tmp_path) not in first
+    assert first.startswith("bilstm_attention(hidden=4, embeddings=")
+    assert base_identity("bilstm_attention(hidden=4)") == "bilstm_attention(hidden=4)"
