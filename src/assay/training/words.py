@@ -76,7 +76,8 @@ def word_vectors(source: str, words: Sequence[str], width: int | None) -> Vector
     encoder, in whose table a word has the mean of the rows of its pieces.
     """
     path = Path(source).expanduser()
-    found = _from_file(path, set(words) - set(SPECIAL)) if path.is_file() else _from_table(source, words)
+    folder = str(path) if path.is_dir() else source  # else a hub id
+    found = _from_file(path, set(words) - set(SPECIAL)) if path.is_file() else _from_table(folder, words)
     wide = {len(vector) for vector in found.values()}
     if len(wide) != 1:
         raise SpecError(f"{source}: vectors of {sorted(wide) or 'no'} lengths for these words; give a file with one")

@@ -10,7 +10,7 @@ from assay.evaluation.performance.macro_f1 import MacroF1
 from assay.evaluation.roar.area import area
 from assay.evaluation.roar.curves import performance
 from assay.evaluation.roar.masks import Amount, amounts, order, whole
-from assay.evaluation.roar.synthetic import Synthetic
+from assay.evaluation.roar.synthetic import Synthetic, fit
 from assay.evaluation.roar.verdict import FAITHFUL, NOT, OPEN, judge
 from assay.statistics.bootstrap import interval
 
@@ -221,14 +221,47 @@ def test_a_flat_baseline_says_nothing():
 
 
 def test_recursive_roar_is_the_truth():
-    """Four informative features: recursion and truth are at chance after four steps, ROAR stays up far longer."""
+    """Four informative features: recursion and truth are at chance after four steps, ROAR at the tenth (fact sheet)."""
     problem = Synthetic(train=4_000, test=4_000)
     truth, recursive = problem.curve("truth"), problem.curve("recursive")
     assert recursive[0] > 0.999
+    assert recursive[:4].min() > 0.99
     assert np.abs(recursive[4:] - truth[4:]).max() < 0.02
     assert np.abs(recursive[4:] - 0.5).max() < 0.02
     roar = problem.curve("roar")
-    assert roar[4:9].min() > 0.99  # the first model's weights lie on features that say nothing
-    assert roar[-1] == pytest.approx(0.5, abs=0.02)
+    assert roar[:10].min() > 0.99  # the first model's weights lie on features that say nothing
+    assert np.abs(roar[10:] - 0.5).max() < 0.02
+    worst = problem.curve("worst")
+    assert worst[:14].min() > 0.99
+    assert worst[14:] == pytest.approx([0.7939, 0.5064, 0.4984], abs=0.025)
     with pytest.raises(SpecError, match="no policy"):
         problem.curve("rorar")
+
+
+@pytest.mark.parametrize("seed", [0, 3, 11])
+def test_the_weights_go_where_the_closed_form_says(seed):
+    """So the step at which ROAR falls is the rank of the last informative feature there, for any draw."""
+    problem = Synthetic(train=4_000, test=2_000, seed=seed)
+    x, y, _, _ = problem.data
+    weights = fit(x, y)[:-1]
+    aim = problem.direction
+    assert weights @ aim / np.linalg.norm(weights) / np.linalg.norm(aim) > 0.9999
+    falls = 1 + max(np.argsort(-np.abs(aim)).tolist().index(i) for i in range(4))
+    roar = problem.curve("roar")
+    usable = min(falls, 14)  # three unknowns need three features
+    assert roar[:usable].min() > 0.99
+    assert roar[usable:].max() < 0.9
+
+
+@pytest.mark.slow
+def test_the_synthetic_problem_of_the_fact_sheet():
+    """Section 6, with all 200,000 examples, to four digits."""
+    problem = Synthetic()
+    roar, recursive = problem.curve("roar"), problem.curve("recursive")
+    assert np.abs(recursive[4:] - 0.4984).max() < 1e-4
+    assert np.abs(recursive[4:] - problem.curve("truth")[4:]).max() < 1e-4
+    assert roar[:10].min() > 0.9990
+    assert np.abs(roar[10:] - 0.4984).max() < 1e-4
+    worst = problem.curve("worst")
+    assert worst[:14].min() > 0.9990
+    assert worst[14:] == pytest.approx([0.7939, 0.5064, 0.4984], abs=1e-4)
