@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 export STORE=${STORE:-$HOME/.cache/assay-roar/store} PYTHON=${PYTHON:-python} OMP_NUM_THREADS=1
 logs=$(dirname "$STORE")/logs
 mkdir -p "$logs"
-[ -d "$(dirname "$STORE")/data/sst" ] || "$PYTHON" papers/roar/data.py --output "$(dirname "$STORE")/data"
+[ -d ~/.cache/assay-roar/data/imdb ] || "$PYTHON" papers/roar/data.py
 
 parts() {
   for seed in 0 1 2; do echo "sst.yaml recursive $seed"; done
@@ -27,7 +27,7 @@ parts() {
 }
 
 one() { # plan, study, seed, and perhaps on=data
-  local log="$1/$2 $3 $4 ${5:-}.log" more=()
+  local log="$1/${2%.yaml}-$3-$4${5:+-${5#on=}}.log" more=()
   [ -n "${5:-}" ] && more=(--only "trained_${5}")
   echo "$(date +%H:%M) begins: ${*:2}"
   "$PYTHON" -m assay run "papers/roar/$2" --store "$STORE" --threads 1 --only "study=$3" --only "seed=$4" "${more[@]}" \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -170,6 +171,11 @@ def content_of(name: str) -> str:
     """The hash of a file or of a pretrained folder; a name that is neither (a hub id) as it is."""
     path = Path(name).expanduser()
     return _hash(str(path.absolute())) if path.exists() else name
+
+
+def bare(name: str) -> str:
+    """A path by its last part, also within a spec, for titles: where it lies says nothing."""
+    return re.sub(r"'[^']*/([^/']+)'", r"\1", name) if "(" in name else Path(name).name
 
 
 def numbered(data: Dataset, part: tuple[int, int] | None) -> list[tuple[int, Example]]:

@@ -8,6 +8,7 @@ import pytest
 from assay.core.errors import InputError, SpecError
 from assay.evaluation.performance.macro_f1 import MacroF1
 from assay.evaluation.roar.area import area
+from assay.evaluation.roar.band import band
 from assay.evaluation.roar.curves import performance
 from assay.evaluation.roar.masks import Amount, amounts, order, whole
 from assay.evaluation.roar.synthetic import Synthetic, fit
@@ -169,6 +170,19 @@ def test_the_interval_counts_test_examples():
         assert found.bca.high - found.bca.low == pytest.approx(0, abs=1e-12)
         wide.append(found.both.high - found.both.low)
     assert wide[0] > 3 * wide[1] > 0
+
+
+def test_the_band_of_a_curve():
+    """One seed: the percentiles of a proportion, near the normal ones; more seeds that differ make it wider."""
+    said, gold = predictions(BASE, seeds=1, n=1000)
+    found = band(said, gold, "accuracy", resamples=2000)
+    right = (said[0] == gold).mean(-1)
+    assert found.mean == pytest.approx(right)
+    half = 1.96 * np.sqrt(right * (1 - right) / 1000)
+    assert found.low == pytest.approx(right - half, abs=0.006)
+    assert found.high == pytest.approx(right + half, abs=0.006)
+    both = band(np.concatenate([said, 1 - said]), gold, "accuracy")  # one seed is right where the other is wrong
+    assert both.high[0] - both.low[0] > 0.8
 
 
 def test_few_seeds_are_told():

@@ -15,7 +15,7 @@ from assay.core.errors import SpecError
 from assay.core.types import Example, Span
 from assay.datasets.dataset import Dataset
 from assay.evaluation.roar.masks import Amount
-from assay.evaluation.roar.verdict import judge
+from assay.evaluation.roar.verdict import Faithfulness, judge
 from assay.experiments.kinds._roar_jobs import (
     Rank,
     Retrain,
@@ -35,6 +35,8 @@ from assay.experiments.references import base_identity
 from assay.experiments.roar import curves
 from assay.experiments.runner import run
 from assay.experiments.store import Store
+from assay.reports.roar import RoarPage, leaks, sentence
+from assay.statistics.bootstrap import Interval
 from assay.training.classifier import train_classifier
 from assay.training.recipe import Recipe
 
@@ -294,3 +296,45 @@ def test_word_vectors_enter_a_key_by_their_content(tmp_path):
     assert str(tmp_path) not in first
     assert first.startswith("bilstm_attention(hidden=4, embeddings=")
     assert base_identity("bilstm_attention(hidden=4)") == "bilstm_attention(hidden=4)"
+
+
+def test_a_run_may_be_looked_at_before_its_end(tmp_path):
+    """A method has the seeds for which it and random are whole; what is not there yet is left out."""
+    data = write(tmp_path / "d", {"train": 8, "dev": 4, "test": 4})
+    store = Store(tmp_path / "s")
+    plan = planned(store, asked(data, both=False, step=50, seeds=2, methods="attention,gradient"))
+    assert curves(plan, store) == []
+    assert run(plan, store=store.folder, only={"seed": "0"}, progress=False).ok
+    assert run(plan, store=store.folder, only={"seed": "1", "method": "random"}, progress=False).ok
+    (found,) = curves(plan, store)
+    assert found.seeds == {"random": [0, 1], "attention": [0], "gradient": [0]}
+    assert found.predicted["random"].shape == (2, 3, 4)
+    judged = found.judged("accuracy")
+    assert len(judged["gradient"].seeds) == 1
+    page = tmp_path / "page.html"
+    RoarPage([found], "accuracy").to_html(page, "assay roar")
+    text = page.read_text()
+    assert "Recursive ROAR" in text
+    for words in ("attention", "seeds, BCa", "Sparsity", "Walltime", "bilstm_attention(hidden=4, width=4)"):
+        assert words in text
+
+
+def test_the_page_says_who_is_faithful():
+    none = Interval(0.0, -0.1, 0.1, 5)
+
+    def found(value, verdict, notes=(), both=none):
+        return Faithfulness(value, none, none, both, (value,), verdict, None, (1.0, 0.5), notes)
+
+    judged = {
+        "integrated_gradients(steps=20)": found(0.378, "faithful"),
+        "gradient": found(0.02, "not faithful", ("class leakage: the curve rises",)),
+        "attention": found(-0.2, "not faithful", both=Interval(-0.2, -0.3, -0.1, 5)),
+    }
+    assert sentence("Recursive ROAR", judged) == (
+        "Recursive ROAR: integrated_gradients (37.8 %) is faithful to a degree; "
+        "gradient (2.0 %) and attention (-20.0 %) are not faithful."
+    )
+    assert leaks(judged) == [
+        "gradient: class leakage: the curve rises",
+        "Significantly worse than random: attention.",
+    ]
