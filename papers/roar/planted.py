@@ -1,11 +1,11 @@
-"""A planted redundancy and a planted leak, through `assay roar`: ROAR is blind to the first, the warning sees the second.
+"""A planted redundancy and a planted leak, through `assay roar`: ROAR is blind to one, a warning sees the other.
 
     python papers/roar/planted.py --folder /tmp/planted [--seeds 2]
 
 Long texts of meaningless words hold the cue of their label three times. Redundancy: with the predicted class explained,
 ROAR ranks words once and leaves cues that stand in for the masked ones; Recursive ROAR finds them one after the other.
-Leak: with the gold label explained, a retrained model that knows nothing still ranks words by the label that it is asked
-about, so that the next mask tells it, and the curve rises. Prints what `assay roar` prints, then both curves.
+Leak: with the gold label explained, a retrained model that knows nothing still ranks words by the label that it is
+asked about, so that the next mask tells it, and the curve rises. Prints what `assay roar` prints, then both curves.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ parts() {
   for seed in 3 4; do echo "sst.yaml recursive $seed"; done
   for seed in 0 1 2 3 4; do echo "sst.yaml roar $seed"; done
   for seed in 0 1 2 3 4; do echo "sst.yaml weighted $seed"; done
+  for seed in 0 1 2 3 4; do echo "sst.yaml measurable $seed"; done
   for seed in 0 1 2; do echo "babi.yaml recursive $seed on=babi1"; done
   for seed in 0 1; do echo "snli.yaml recursive $seed"; done
   echo "imdb.yaml recursive 0"

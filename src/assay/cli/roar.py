@@ -43,6 +43,9 @@ def run(
         bool, typer.Option("--recursive/--no-recursive", help="explain each retrained model anew, or the first only")
     ] = True,
     both: Annotated[bool, typer.Option("--both", help="ROAR and Recursive ROAR; they share what they can")] = False,
+    measurable: Annotated[
+        bool, typer.Option("--measurable", help="train one model with masks and take the curves from it alone")
+    ] = False,
     step: Annotated[int, typer.Option(help="per cent of the words per step, or words with --count")] = 10,
     count: Annotated[bool, typer.Option("--count", help="mask so many words instead of a share")] = False,
     last: Annotated[int | None, typer.Option(help="the last step; default: 100 per cent, or 10 words")] = None,
@@ -106,12 +109,21 @@ def content(options: dict[str, Any]) -> dict[str, Any]:
     model |= {"train": start, "on": name, "seeds": list(range(options["seeds"]))}
     recipe = options["recipe"] or _recipe(start, options["data"])
     names = {True: "recursive", False: "roar"}
+    studies = {names[r]: {**_given(study), "recursive": r} for r in wanted}
+    if options["measurable"]:
+        studies = {"measurable": _measurable(options, study)} | (studies if options["both"] else {})
     return {
         "name": "roar",
         "data": {name: options["data"]},
         "models": {"model": {**model, "recipe": recipe}},
-        "studies": {names[r]: {**_given(study), "recursive": r} for r in wanted},
+        "studies": studies,
     }
+
+
+def _measurable(options: dict[str, Any], study: dict[str, Any]) -> dict[str, Any]:
+    if options["count"] or options["last"] is not None:
+        raise SpecError("--measurable masks shares up to 100 %; leave --count and --last out")
+    return {**_given({k: v for k, v in study.items() if k not in ("by", "last")}), "kind": "measurable"}
 
 
 def _given(study: dict[str, Any]) -> dict[str, Any]:
@@ -134,14 +146,14 @@ def _recipe(start: str, data: str) -> str:
 
 def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> None:
     from assay.experiments.roar import curves
-    from assay.reports.roar import FORMS, RoarPage
+    from assay.reports.roar import RoarPage
 
     page = RoarPage(curves(plan, store), options["score"], options["clip"])
     if not page.curves:
         return
     for part, judged in zip(page.curves, page.judged, strict=True):
-        form, seeds = FORMS[part.recursive], max(map(len, part.seeds.values()))
-        console.print(f"\n{form}, {seeds} seeds, {len(part.gold)} test examples", style="bold")
+        seeds = max(map(len, part.seeds.values()))
+        console.print(f"\n{part.form}, {seeds} seeds, {len(part.gold)} test examples", style="bold")
         console.print(_areas(judged))
         console.print(_walltimes(part))
         _notes(console, judged)
@@ -186,6 +198,7 @@ def _walltimes(part: Curves) -> Table:
 def _dict(part: Curves, judged: dict[str, Faithfulness]) -> dict[str, Any]:
     return {
         "study": part.study,
+        "form": part.form,
         "model": part.base,
         "data": part.data,
         "recursive": part.recursive,
@@ -194,4 +207,5 @@ def _dict(part: Curves, judged: dict[str, Faithfulness]) -> dict[str, Any]:
         "methods": {method: f.to_dict() for method, f in judged.items()},
         "sparsity": part.sparsity,
         "seconds": part.seconds,
+        "outside": part.outside,
     }

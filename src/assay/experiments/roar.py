@@ -15,10 +15,14 @@ from assay.evaluation.roar.curves import Predicted, Score
 from assay.evaluation.roar.verdict import Faithfulness, judge
 from assay.experiments.job import Job
 from assay.experiments.kinds._roar_jobs import Intact, Rank, Retrain
+from assay.experiments.kinds.measurable import Curve, Measurable, Tune
 from assay.experiments.kinds.roar import RANDOM, Roar
 from assay.experiments.plan import Cell, Plan
 from assay.experiments.references import bare
 from assay.experiments.store import Store
+
+MEASURABLE = "Measurable model"
+TIMED = (Rank, Retrain, Curve, Tune)
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Curves:
     grid: str  # the model's name in the plan
     data: str
     base: str  # where its training starts: a size, or the name of a pretrained folder
+    form: str  # Recursive ROAR, ROAR, or of a measurable model
     recursive: bool
     ratios: list[float]
     gold: NDArray[np.int64]  # (N,)
@@ -39,6 +44,9 @@ class Curves:
     predicted: Mapping[str, Predicted]  # by method (S,I,N)
     sparsity: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by method, of the unmasked models
     seconds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by method, per step: explain, train
+    outside: Mapping[str, list[float]] = field(
+        default_factory=dict
+    )  # (I,) by method: inputs that the model does not know
 
     @property
     def methods(self) -> list[str]:
@@ -63,7 +71,7 @@ def curves(plan: Plan, store: Store) -> list[Curves]:
     """Those of a plan's ROAR studies, as far as they are finished."""
     groups: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
     for cell in plan.cells:
-        if isinstance(cell.kind, Roar):
+        if isinstance(cell.kind, Roar | Measurable):
             groups[cell.study, cell.model.grid, str(dict(cell.model.about)["trained_on"])].append(cell)
     found = [_joined(place, cells, store) for place, cells in groups.items()]
     return [part for part in found if part is not None]
@@ -71,7 +79,7 @@ def curves(plan: Plan, store: Store) -> list[Curves]:
 
 def _joined(place: tuple[str, str, str], cells: list[Cell], store: Store) -> Curves | None:
     kind = cells[0].kind
-    if not isinstance(kind, Roar):
+    if not isinstance(kind, Roar | Measurable):
         raise RuntimeError(f"{cells[0].name} is no ROAR study")
     ratios = _ratios(kind)
     answers = {int(dict(cell.model.about)["seed"]): _answers(cell, ratios, store) for cell in cells}
@@ -81,10 +89,10 @@ def _joined(place: tuple[str, str, str], cells: list[Cell], store: Store) -> Cur
         return None
     predicted = {m: np.array([[answers[s][m][k] for k in ratios] for s in mine]) for m, mine in seeds.items()}
     gold = next(record["gold"] for job in _answering(cells) if (record := _rows(job, store)) is not None)
-    told = _sparsity(cells, store), _seconds(cells, store)
+    told = _sparsity(cells, store), _seconds(cells, store), _outside(cells, seeds, store)
     base = bare(str(dict(cells[0].model.about)["base"]))
     points, truth = list(ratios.values()), np.array(gold, np.int64)
-    return Curves(*place, base, kind.recursive, points, truth, seeds, predicted, *told)
+    return Curves(*place, base, _form(kind), kind.recursive, points, truth, seeds, predicted, *told)
 
 
 def _whole(answers: Mapping[str, Mapping[Any, Any]], method: str, ratios: Mapping[Any, float]) -> bool:
@@ -92,7 +100,11 @@ def _whole(answers: Mapping[str, Mapping[Any, Any]], method: str, ratios: Mappin
     return all(set(ratios) <= set(answers.get(m, ())) for m in (method, RANDOM))
 
 
-def _ratios(kind: Roar) -> dict[Any, float]:
+def _form(kind: Roar | Measurable) -> str:
+    return MEASURABLE if isinstance(kind, Measurable) else "Recursive ROAR" if kind.recursive else "ROAR"
+
+
+def _ratios(kind: Roar | Measurable) -> dict[Any, float]:
     """Where on the axis each run lies; of counts the last one is the end, because texts differ in length."""
     steps = [amount.k for amount in kind.steps]
     if kind.by == "count":
@@ -103,14 +115,16 @@ def _ratios(kind: Roar) -> dict[Any, float]:
 def _answers(cell: Cell, ratios: Mapping[Any, float], store: Store) -> dict[str, dict[Any, list[int]]]:
     out: dict[str, dict[Any, list[int]]] = defaultdict(dict)
     for job in _answering([cell]):
-        rows = _rows(job, store) if job.at["masked"] in ratios else None
-        if rows is not None:
-            out[job.at["method"]][job.at["masked"]] = rows["predicted"]
+        rows, method, point = _rows(job, store), job.at["method"], job.at["masked"]
+        if rows is not None and isinstance(job.kind, Curve):  # all points in one job
+            out[method] = {k: rows["predicted"][str(k)] for k in ratios}
+        elif rows is not None and point in ratios:
+            out[method][point] = rows["predicted"]
     return out
 
 
 def _answering(cells: list[Cell]) -> list[Job]:
-    return [job for cell in cells for job in cell.jobs if isinstance(job.kind, Intact | Retrain)]
+    return [job for cell in cells for job in cell.jobs if isinstance(job.kind, Intact | Retrain | Curve)]
 
 
 def _rows(job: Job, store: Store) -> Any:
@@ -133,7 +147,17 @@ def _seconds(cells: list[Cell], store: Store) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: {"explain": [], "train": []})
     for job in (job for cell in cells for job in cell.jobs):
         record = store.get(job.key)
-        if record is not None and isinstance(job.kind, Rank | Retrain) and job.at["masked"] != "all":
-            part = "explain" if isinstance(job.kind, Rank) else "train"
+        if record is not None and isinstance(job.kind, TIMED) and job.at["masked"] != "all":
+            part = "explain" if isinstance(job.kind, Rank | Curve) else "train"
             found[job.at["method"]][part].append(float(record.provenance["seconds"]))
     return {m: {k: float(np.mean(v)) for k, v in parts.items() if v} for m, parts in found.items()}
+
+
+def _outside(cells: list[Cell], seeds: Mapping[str, list[int]], store: Store) -> dict[str, list[float]]:
+    """The mean over seeds of what MaSF says at every ratio."""
+    found: dict[str, list[list[float]]] = defaultdict(list)
+    for job in _answering(cells):
+        rows = _rows(job, store) if isinstance(job.kind, Curve) else None
+        if rows is not None and job.at["seed"] in seeds.get(job.at["method"], ()):
+            found[job.at["method"]].append(list(rows["outside"].values()))
+    return {method: np.mean(shares, 0).tolist() for method, shares in found.items()}

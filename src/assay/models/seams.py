@@ -208,6 +208,28 @@ def word_embeddings(hf: PreTrainedModel, family: Family, embeddings: Tensor) -> 
         yield
 
 
+@contextmanager
+def highest_states(hf: PreTrainedModel, family: Family, mask: Tensor) -> Iterator[list[Tensor]]:
+    """A list that a forward pass fills with the (B,D) highest activation over the words `mask` (B,T) of every layer."""
+    found: list[Tensor] = []
+
+    def keep(states: Tensor, used: Tensor) -> None:
+        found.append(states.detach().masked_fill(~used.unsqueeze(-1), -torch.inf).amax(1))
+
+    def of_block(module: nn.Module, args: Any, output: Any) -> None:
+        keep(output if isinstance(output, Tensor) else output[0], mask > 0)
+
+    def of_encoder(module: nn.Module, args: Any, output: Any) -> None:
+        states, lengths = output[0], args[1]  # of a pair the first text alone, which is shorter than the row
+        keep(states, torch.arange(states.shape[1], device=states.device) < lengths.unsqueeze(1))
+
+    modules = [(hf.get_submodule("encoder"), of_encoder)] if family.recurrent else [(b, of_block) for b in blocks(hf)]
+    with ExitStack() as stack:
+        for module, hook in modules:
+            stack.enter_context(hooked(module, hook))
+        yield found
+
+
 # --- other weights -----------------------------------------------------------------------------------------------
 
 Weights = Mapping[int, Mapping[str, Tensor]]  # block -> name within the block -> tensor

@@ -11,7 +11,7 @@ from pathlib import Path
 from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.verdict import COVERAGE, FAITHFUL, NOT, OPEN, Faithfulness
 from assay.experiments.kinds.roar import RANDOM
-from assay.experiments.roar import Curves
+from assay.experiments.roar import MEASURABLE, Curves
 from assay.reports import study as parts
 from assay.reports.faces import Face, faces, short_names
 from assay.reports.marks import Mark
@@ -24,7 +24,6 @@ MARKS = {
     NOT: Mark("▼", NOT, "bad"),
     OPEN: Mark("○", OPEN, "open"),
 }
-FORMS = {True: "Recursive ROAR", False: "ROAR"}
 SHOWN = ("top_1", "top_3", "top_5", "top_10", "share_10", "share_20", "share_50")  # of the sparsity
 NOTE = (
     "{score} on the test split after training on data without the most important words; bands are 95 % intervals over "
@@ -95,12 +94,11 @@ class RoarPage:
         about = f'<p class="note">{NOTE.format(score=self.score)}</p>'
         said = escape(COVERAGE[0].upper() + COVERAGE[1:])
         table = f'<div class="wide">{_areas(judged, who)}</div><p class="note">{said}.</p>'
-        return f'{about}<div class="grid half"><figure>{plot}</figure></div>{table}{notes}'
+        return f'{about}<div class="grid half"><figure>{plot}</figure></div>{table}{notes}{_outside(part, who)}'
 
 
 def _title(part: Curves) -> str:
-    form = FORMS[part.recursive]
-    return form if part.study in ("recursive", "roar") else f"{form}, {part.study}"
+    return part.form if part.study in ("recursive", "roar", "measurable") else f"{part.form}, {part.study}"
 
 
 def sentence(title: str, judged: Mapping[str, Faithfulness]) -> str:
@@ -147,6 +145,21 @@ def _areas(judged: Mapping[str, Faithfulness], who: Mapping[str, Face]) -> str:
     return _table("method", names, rows, "verdict")
 
 
+def _outside(part: Curves, who: Mapping[str, Face]) -> str:
+    """Of a measurable model: is what it is asked about like what it has seen?"""
+    if not part.outside:
+        return ""
+    rows = [
+        f'<tr><th scope="row">{who[m].html}</th>{"".join(f"<td class=n>{100 * s:.1f}</td>" for s in shares)}</tr>'
+        for m, shares in part.outside.items()
+    ]
+    note = (
+        '<p class="note">Inputs in per cent that the model does not know (MaSF, p below 5 %), by the share of words '
+        "masked; about 5 % if masked texts are as ordinary to it as those that it was validated on.</p>"
+    )
+    return note + f'<div class="wide">{_table("method", [f"{100 * r:.0f} %" for r in part.ratios], rows)}</div>'
+
+
 def _sparsity(curves: Sequence[Curves], who: Mapping[str, Face]) -> str:
     found = {method: masses for part in curves for method, masses in part.sparsity.items()}
     if not found:
@@ -176,8 +189,8 @@ def _walltime(curves: Sequence[Curves], who: Mapping[str, Face]) -> str:
             if method not in who:
                 continue
             seconds = [spent.get(name, 0.0) for name in ("explain", "train")]
-            explained = steps if part.recursive and method != RANDOM else 1
-            total = (seconds[0] * explained + seconds[1] * steps) / 60
+            explained = steps if part.form == "Recursive ROAR" and method != RANDOM else 1
+            total = (seconds[0] * explained + seconds[1] * (steps if part.form != MEASURABLE else 1)) / 60
             cells = "".join(f'<td class="n">{value:.1f}</td>' for value in (*seconds, total))
             rows.append(f'<tr><th scope="row">{who[method].html}</th><td>{_title(part)}</td>{cells}</tr>')
     note = '<p class="note">Means over steps and seeds; the total is of one seed, without the runs that all share.</p>'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,15 @@ def asked(data: Path, **more: Any) -> dict[str, Any]:
         ("base", "last", "limit", "validation_limit", "max_length", "test_limit"), None
     )
     options |= {"data": str(data), "model_family": "bilstm_attention(hidden=4, width=4)", "methods": "attention"}
-    options |= {"seeds": 1, "recursive": True, "both": True, "step": 30, "count": False, "signed": False}
+    options |= {
+        "seeds": 1,
+        "recursive": True,
+        "both": True,
+        "step": 30,
+        "count": False,
+        "signed": False,
+        "measurable": False,
+    }
     options |= {"target": "gold", "test": "test", "recipe": QUICK}
     return content({**options, **more})
 
@@ -338,3 +347,32 @@ def test_the_page_says_who_is_faithful():
         "gradient: class leakage: the curve rises",
         "Significantly worse than random: attention.",
     ]
+
+
+# --- measurable models -------------------------------------------------------------------------------------------
+
+
+def test_a_measurable_model_gives_all_its_curves(tmp_path):
+    """One training per seed, nested masks found again and again by one model; the curve is what that model answers."""
+    data = write(tmp_path / "d", {"train": 16, "dev": 8, "test": 8})
+    store = Store(tmp_path / "s")
+    plan = planned(store, asked(data, measurable=True, both=False, methods="attention"))
+    assert [type(job.kind).__name__ for job in plan.jobs.values()] == ["Train", "Tune", "Curve", "Curve"]
+    tune, _, curve = list(plan.jobs.values())[1:]
+    assert run(plan, store=store.folder, keep=True, progress=False).ok
+    (found,) = curves(plan, store)
+    assert (found.form, found.ratios) == ("Measurable model", [0, 0.3, 0.6, 0.9, 1])
+    assert found.predicted["attention"].shape == (1, 5, 8)
+    assert (found.predicted["attention"][:, [0, 4]] == found.predicted["random"][:, [0, 4]]).all()
+    assert all(0 <= share <= 1 for share in found.outside["attention"])
+    assert len(found.outside["attention"]) == 5
+    model = assay.load_model(store.artifacts.path(tune.key))
+    masks = list(curve.kind.masked(model))
+    for (_, less), (_, more) in pairwise(masks[:-1]):
+        assert all(set(a.removed) <= set(b.removed) for a, b in zip(less, more, strict=True))
+    for i, (_, part) in enumerate(masks):
+        assert answers_of(model, part)["predicted"] == found.predicted["attention"][0, i].tolist()
+    RoarPage([found], "accuracy").to_html(tmp_path / "page.html")
+    assert "MaSF" in (tmp_path / "page.html").read_text()
+    with pytest.raises(SpecError, match="leave --count"):
+        asked(data, measurable=True, count=True)
