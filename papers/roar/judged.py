@@ -113,7 +113,7 @@ def leakage(e: Evidence) -> Said:
         for data, model, study, m, k in found
         if k is not None
     ]
-    return (bool(leaks) if e.areas else None), "; ".join(leaks) or "no curve rises"
+    return (bool(leaks) if e.areas else None), "; ".join(leaks) or ("no curve rises" if e.areas else "")
 
 
 def recursion_matters(e: Evidence) -> Said:

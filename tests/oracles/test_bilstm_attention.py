@@ -11,11 +11,12 @@ import torch
 from torch import nn
 
 import assay
-from assay.core.types import Example
+from assay.core.types import Example, Target
 from assay.explainers.gradient import weighted_integrated_gradients as published
 from assay.masking.units import divide
 from assay.models import seams
 from assay.models.encoding import Batch
+from assay.models.target import Targets
 from families import CASES, precise
 from runs import explain
 from stock import example, ours
@@ -171,3 +172,20 @@ def test_the_factor_for_a_linear_model(monkeypatch):
     monkeypatch.setattr(published, "baseline_embeddings", lambda *args: torch.zeros_like(x))
     found = published.WeightedIntegratedGradients(steps=50).attribute(model, batch, targets)
     assert torch.allclose(found, 51 / 100 * (w * x).sum(-1))
+
+
+def test_its_gradient_has_a_gradient():
+    """Attacks need one; the fused LSTM kernel has none, so it is switched off there. Against central differences."""
+    model = precise("bilstm_attention")
+    batch = model.batch([model.encode(example("the film is bright")), model.encode(example("good soup"))])
+    targets = Targets((Target(0), Target(1)), "logit")
+    start = model.embeddings(batch).detach()
+    step = torch.randn(start.shape, generator=torch.Generator().manual_seed(0), dtype=start.dtype)
+
+    def slope(point):
+        return model.gradients(replace(batch, embeddings=point), targets).gradient
+
+    found = start.clone().requires_grad_()
+    (second,) = torch.autograd.grad((slope(found) * step).sum(), found)
+    expected = (slope(start + 1e-5 * step) - slope(start - 1e-5 * step)) / 2e-5  # H step, and H is symmetric
+    torch.testing.assert_close(second, expected, atol=1e-6, rtol=1e-4)

@@ -197,8 +197,13 @@ def hooked(module: nn.Module, hook: Callable[..., Any]) -> Iterator[None]:
 @contextmanager
 def twice_differentiable() -> Iterator[None]:
     """Attention and LSTMs whose gradient has a gradient: the fused kernels have none, the plain formulas have."""
-    with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False):
-        yield
+    fused = torch.backends.mkldnn.enabled  # its own context manager sets TF32 too, and warns of that
+    torch.backends.mkldnn.enabled = False
+    try:
+        with sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        torch.backends.mkldnn.enabled = fused
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from transformers import AutoModel, AutoTokenizer, PreTrainedTokenizerFast
 
 from assay.core.errors import SpecError
 from assay.models import seams
+from assay.training.fresh import silent
 
 Cut = Literal["words", "letters", "spaces"]
 SPECIAL = ("[PAD]", "[CLS]", "[EOS]", "[MASK]", "[UNK]")  # in the order of the published vocabulary
@@ -106,7 +107,7 @@ def _numbers(text: str, path: Path, word: str) -> Vectors:
 
 def _from_table(source: str, words: Sequence[str]) -> dict[str, Vectors]:
     try:
-        with seams.quiet():
+        with seams.quiet(), silent():
             tokenizer = AutoTokenizer.from_pretrained(source)
             hf = AutoModel.from_pretrained(source, use_safetensors=True)
     except (OSError, ValueError) as error:
