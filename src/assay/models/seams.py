@@ -198,7 +198,7 @@ def hooked(module: nn.Module, hook: Callable[..., Any]) -> Iterator[None]:
 def twice_differentiable() -> Iterator[None]:
     """Attention and LSTMs whose gradient has a gradient: the fused kernels have none, the plain formulas have."""
     fused = torch.backends.mkldnn.enabled  # its own context manager sets TF32 too, and warns of that
-    torch.backends.mkldnn.enabled = False
+    torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
     try:
         with sdpa_kernel(SDPBackend.MATH):
             yield

@@ -25,7 +25,8 @@ class Synthetic:
     """x = a z/10 + d eta + eps/10, y = [z > 0], a_5..a_16 = 0: four redundant features say all, twelve say nothing.
 
     A logistic regression, whose importance is |weight|, loses one feature per step (set to 0) and is fitted again.
-    The step at which ROAR falls is a matter of a and d alone (see `direction`): 10 for seed 0, 4 to 16 for others.
+    The step at which ROAR falls is a matter of a and d alone (see `direction`): 10 for seed 0, 4 to 14 for others, for
+    two features cannot tell three unknowns apart.
     """
 
     train: int = 200_000
