@@ -178,7 +178,8 @@ def _areas(judged: dict[str, Faithfulness]) -> Table:
     """Areas in per cent with the three intervals."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for name in ("method", "area %", "seeds and texts", "seeds, BCa", "seeds, t", "verdict"):
-        table.add_column(name, justify="left" if name in ("method", "verdict") else "right", overflow="fold")
+        left = name in ("method", "verdict")
+        table.add_column(name, justify="left" if left else "right", overflow="fold", no_wrap=name == "method")
     for method, f in judged.items():
         spans = [f"[{100 * i.low:.1f}, {100 * i.high:.1f}]" for i in (f.both, f.bca, f.t)]
         table.add_row(method, f"{100 * f.value:.1f}", *(Text(s) for s in spans), Text(f.verdict, style="bold"))

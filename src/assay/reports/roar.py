@@ -25,8 +25,10 @@ MARKS = {
     OPEN: Mark("○", OPEN, "open"),
 }
 SHOWN = ("top_1", "top_3", "top_5", "top_10", "share_10", "share_20", "share_50")  # of the sparsity
+RETRAINED = "after training on data without the most important words"
+ONE_MODEL = "of one model that was trained with masks, as it loses the most important words"
 NOTE = (
-    "{score} on the test split after training on data without the most important words; bands are 95 % intervals over "
+    "The {score} on the test split {how}; bands are 95 % intervals over "
     "seeds and test examples. The area is what lies between random's curve and the method's, as a share of what lies "
     "between random's curve and its end."
 )
@@ -91,7 +93,7 @@ class RoarPage:
             "% of words masked",
         )
         notes = "".join(f'<p class="warn">{escape(note)}</p>' for note in leaks(judged))
-        about = f'<p class="note">{NOTE.format(score=self.score)}</p>'
+        about = f'<p class="note">{NOTE.format(score=self.score, how=ONE_MODEL if part.form == MEASURABLE else RETRAINED)}</p>'
         said = escape(COVERAGE[0].upper() + COVERAGE[1:])
         table = f'<div class="wide">{_areas(judged, who)}</div><p class="note">{said}.</p>'
         return f'{about}<div class="grid half"><figure>{plot}</figure></div>{table}{notes}{_outside(part, who)}'

@@ -24,7 +24,7 @@ from assay.explainers.explain import named_methods
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.training.encoded import encoded
-from assay.training.half_masked import doubled, half_masked_loss, uniformly_masked
+from assay.training.half_masked import doubled, half_masked_loss
 
 BATCH = 64
 
@@ -133,7 +133,7 @@ class Curve:
     def run(self, work: Work) -> Rows:
         began = time.perf_counter()
         model = load_model(work.artifact(self.rank.model))
-        known = Masf(features(model, uniformly_masked(self.rank.source.training.parts()[1])))
+        known = Masf(features(model, doubled(self.rank.source.training.parts()[1])))  # half masked, as in training
         predicted, outside, gold = {}, {}, []
         for point, data in self.masked(model):
             found = tested(model, data)
