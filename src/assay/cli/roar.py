@@ -84,7 +84,9 @@ def run(
     if dry_run:
         would_run(console, plan, kept)
         return
-    ended = run_plan(plan, store=kept.folder, engine=engine, workers=workers, threads=threads, watch=Lines())
+    only = {"study": "measurable"} if measurable and not both else {}  # which needs no model trained without masks
+    how: dict[str, Any] = {"engine": engine, "workers": workers, "threads": threads, "only": only}
+    ended = run_plan(plan, store=kept.folder, watch=Lines(), **how)
     _show(console, plan, kept, options)
     tell(console, ended)
     if not ended.ok:

@@ -93,7 +93,8 @@ class RoarPage:
             "% of words masked",
         )
         notes = "".join(f'<p class="warn">{escape(note)}</p>' for note in leaks(judged))
-        about = f'<p class="note">{NOTE.format(score=self.score, how=ONE_MODEL if part.form == MEASURABLE else RETRAINED)}</p>'
+        how = ONE_MODEL if part.form == MEASURABLE else RETRAINED
+        about = f'<p class="note">{NOTE.format(score=self.score, how=how)}</p>'
         said = escape(COVERAGE[0].upper() + COVERAGE[1:])
         table = f'<div class="wide">{_areas(judged, who)}</div><p class="note">{said}.</p>'
         return f'{about}<div class="grid half"><figure>{plot}</figure></div>{table}{notes}{_outside(part, who)}'
