@@ -11,11 +11,12 @@ import torch
 from torch import nn
 
 import assay
-from assay.core.types import Example
+from assay.core.types import Example, Target
 from assay.explainers.gradient import weighted_integrated_gradients as published
 from assay.masking.units import divide
 from assay.models import seams
 from assay.models.encoding import Batch
+from assay.models.target import Targets
 from families import CASES, precise
 from runs import explain
 from stock import example, ours
@@ -26,12 +27,12 @@ def bare(hf: nn.Module, ids: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
     w = hf.state_dict()
     first = ids.index(2) + 1 if hf.config.paired else len(ids)
 
-    def run(prefix, rows, suffix):
+    def run(prefix, rows):
         h = c = rows.new_zeros(hf.config.hidden_size)
         states = []
         for x in rows:
-            gates = w[f"{prefix}.lstm.weight_ih_l0{suffix}"] @ x + w[f"{prefix}.lstm.bias_ih_l0{suffix}"]
-            gates = gates + w[f"{prefix}.lstm.weight_hh_l0{suffix}"] @ h + w[f"{prefix}.lstm.bias_hh_l0{suffix}"]
+            gates = w[f"{prefix}.weight_ih_l0"] @ x + w[f"{prefix}.bias_ih_l0"]
+            gates = gates + w[f"{prefix}.weight_hh_l0"] @ h + w[f"{prefix}.bias_hh_l0"]
             i, f, g, o = gates.chunk(4)
             c = f.sigmoid() * c + i.sigmoid() * g.tanh()
             h = o.sigmoid() * c.tanh()
@@ -39,7 +40,7 @@ def bare(hf: nn.Module, ids: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
         return torch.stack(states)
 
     def both(prefix, rows):
-        return torch.cat([run(prefix, rows, ""), run(prefix, rows.flip(0), "_reverse").flip(0)], -1)
+        return torch.cat([run(f"{prefix}.onward", rows), run(f"{prefix}.back", rows.flip(0)).flip(0)], -1)
 
     hidden = hf.config.hidden_size
     states = both("encoder", w["words.primary.weight"][ids[:first]])
@@ -171,3 +172,20 @@ def test_the_factor_for_a_linear_model(monkeypatch):
     monkeypatch.setattr(published, "baseline_embeddings", lambda *args: torch.zeros_like(x))
     found = published.WeightedIntegratedGradients(steps=50).attribute(model, batch, targets)
     assert torch.allclose(found, 51 / 100 * (w * x).sum(-1))
+
+
+def test_its_gradient_has_a_gradient():
+    """Attacks need one; the fused LSTM kernel has none, so it is switched off there. Against central differences."""
+    model = precise("bilstm_attention")
+    batch = model.batch([model.encode(example("the film is bright")), model.encode(example("good soup"))])
+    targets = Targets((Target(0), Target(1)), "logit")
+    start = model.embeddings(batch).detach()
+    step = torch.randn(start.shape, generator=torch.Generator().manual_seed(0), dtype=start.dtype)
+
+    def slope(point):
+        return model.gradients(replace(batch, embeddings=point), targets).gradient
+
+    found = start.clone().requires_grad_()
+    (second,) = torch.autograd.grad((slope(found) * step).sum(), found)
+    expected = (slope(start + 1e-5 * step) - slope(start - 1e-5 * step)) / 2e-5  # H step, and H is symmetric
+    torch.testing.assert_close(second, expected, atol=1e-6, rtol=1e-4)

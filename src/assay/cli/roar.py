@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.cli._options import StoreFolder
-from assay.cli._output import writable, write_json
+from assay.cli._output import command, writable, write_json
 from assay.cli._run import Lines, tell, would_run
 from assay.core.errors import SpecError, nearest
 from assay.core.spec import split as split_specs
@@ -43,6 +43,9 @@ def run(
         bool, typer.Option("--recursive/--no-recursive", help="explain each retrained model anew, or the first only")
     ] = True,
     both: Annotated[bool, typer.Option("--both", help="ROAR and Recursive ROAR; they share what they can")] = False,
+    measurable: Annotated[
+        bool, typer.Option("--measurable", help="train one model with masks and take the curves from it alone")
+    ] = False,
     step: Annotated[int, typer.Option(help="per cent of the words per step, or words with --count")] = 10,
     count: Annotated[bool, typer.Option("--count", help="mask so many words instead of a share")] = False,
     last: Annotated[int | None, typer.Option(help="the last step; default: 100 per cent, or 10 words")] = None,
@@ -61,11 +64,12 @@ def run(
     workers: Annotated[int | None, typer.Option(help="of the ray engine; default: one per core")] = None,
     threads: Annotated[int | None, typer.Option(help="of each worker; default: cores / workers")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would be run")] = False,
+    report: Annotated[Path | None, typer.Option(help="also write a page with curves, areas and verdicts here")] = None,
     as_json: Annotated[Path | None, typer.Option("--json", help="also write curves, areas and walltimes here")] = None,
 ) -> None:
     """Remove and retrain. Interrupted, the same command goes on where it was."""
     options = dict(locals())
-    writable(as_json)
+    writable(report, as_json)
     from assay.experiments.page import Page
     from assay.experiments.plan import make_plan
     from assay.experiments.runner import run as run_plan
@@ -80,7 +84,9 @@ def run(
     if dry_run:
         would_run(console, plan, kept)
         return
-    ended = run_plan(plan, store=kept.folder, engine=engine, workers=workers, threads=threads, watch=Lines())
+    only = {"study": "measurable"} if measurable and not both else {}  # which needs no model trained without masks
+    how: dict[str, Any] = {"engine": engine, "workers": workers, "threads": threads, "only": only}
+    ended = run_plan(plan, store=kept.folder, watch=Lines(), **how)
     _show(console, plan, kept, options)
     tell(console, ended)
     if not ended.ok:
@@ -92,7 +98,9 @@ def content(options: dict[str, Any]) -> dict[str, Any]:
     given = [options["model_family"], options["base"]]
     if sum(g is not None for g in given) != 1:
         raise SpecError("say what is trained: --model-family (from nothing) or --base (pretrained), one of the two")
-    start = next(g for g in given if g is not None)
+    from assay.experiments.references import bare
+
+    start, name = next(g for g in given if g is not None), bare(options["data"])
     if options["model_family"] is not None and "(" not in start:
         start = f"{start}()"
     wanted = [options["recursive"]] if not options["both"] else [True, False]
@@ -100,15 +108,24 @@ def content(options: dict[str, Any]) -> dict[str, Any]:
     study |= {"kind": "roar", "by": "count" if options["count"] else "share", "data": "trained_on"}
     study |= {} if options["methods"] is None else {"methods": split_specs(options["methods"])}
     model = {key: options[key] for key in ("limit", "validation_limit", "max_length") if options[key] is not None}
-    model |= {"train": start, "on": "data", "seeds": list(range(options["seeds"]))}
+    model |= {"train": start, "on": name, "seeds": list(range(options["seeds"]))}
     recipe = options["recipe"] or _recipe(start, options["data"])
     names = {True: "recursive", False: "roar"}
+    studies = {names[r]: {**_given(study), "recursive": r} for r in wanted}
+    if options["measurable"]:
+        studies = {"measurable": _measurable(options, study)} | (studies if options["both"] else {})
     return {
         "name": "roar",
-        "data": {"data": options["data"]},
+        "data": {name: options["data"]},
         "models": {"model": {**model, "recipe": recipe}},
-        "studies": {names[r]: {**_given(study), "recursive": r} for r in wanted},
+        "studies": studies,
     }
+
+
+def _measurable(options: dict[str, Any], study: dict[str, Any]) -> dict[str, Any]:
+    if options["count"] or options["last"] is not None:
+        raise SpecError("--measurable masks shares up to 100 %; leave --count and --last out")
+    return {**_given({k: v for k, v in study.items() if k not in ("by", "last")}), "kind": "measurable"}
 
 
 def _given(study: dict[str, Any]) -> dict[str, Any]:
@@ -131,30 +148,40 @@ def _recipe(start: str, data: str) -> str:
 
 def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> None:
     from assay.experiments.roar import curves
+    from assay.reports.roar import RoarPage
 
-    found = curves(plan, store)
-    written = []
-    for part in found:
-        judged = part.judged(options["score"], clip=options["clip"])
-        form = "Recursive ROAR" if part.recursive else "ROAR"
-        console.print(f"\n{form}, {len(part.seeds)} seeds, {len(part.gold)} test examples", style="bold")
+    page = RoarPage(curves(plan, store), options["score"], options["clip"])
+    if not page.curves:
+        return
+    for part, judged in zip(page.curves, page.judged, strict=True):
+        seeds = max(map(len, part.seeds.values()))
+        console.print(f"\n{part.form}, {seeds} seeds, {len(part.gold)} test examples", style="bold")
         console.print(_areas(judged))
         console.print(_walltimes(part))
-        for note in dict.fromkeys(f"{m}: {n}" for m, f in judged.items() for n in f.notes if "84 %" not in n):
-            console.print(note, markup=False, style="yellow" if "leakage" in note else "")
-        for note in dict.fromkeys(n for f in judged.values() for n in f.notes if "84 %" in n):
-            console.print(note, markup=False, style="dim")
-        written.append(_dict(part, judged))
+        _notes(console, judged)
+    if options["report"] is not None:
+        page.to_html(options["report"], command())
+        console.print(f"wrote {options['report']}", style="dim", markup=False)
     if options["as_json"] is not None:
-        write_json(options["as_json"], written)
+        found = zip(page.curves, page.judged, strict=True)
+        write_json(options["as_json"], [_dict(part, judged) for part, judged in found])
         console.print(f"wrote {options['as_json']}", style="dim", markup=False)
+
+
+def _notes(console: Console, judged: dict[str, Faithfulness]) -> None:
+    """What is said of one method, then what is said of all."""
+    for note in dict.fromkeys(f"{m}: {n}" for m, f in judged.items() for n in f.notes if "84 %" not in n):
+        console.print(note, markup=False, style="yellow" if "leakage" in note else "")
+    for note in dict.fromkeys(n for f in judged.values() for n in f.notes if "84 %" in n):
+        console.print(note, markup=False, style="dim")
 
 
 def _areas(judged: dict[str, Faithfulness]) -> Table:
     """Areas in per cent with the three intervals."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for name in ("method", "area %", "seeds and texts", "seeds, BCa", "seeds, t", "verdict"):
-        table.add_column(name, justify="left" if name in ("method", "verdict") else "right", overflow="fold")
+        left = name in ("method", "verdict")
+        table.add_column(name, justify="left" if left else "right", overflow="fold", no_wrap=name == "method")
     for method, f in judged.items():
         spans = [f"[{100 * i.low:.1f}, {100 * i.high:.1f}]" for i in (f.both, f.bca, f.t)]
         table.add_row(method, f"{100 * f.value:.1f}", *(Text(s) for s in spans), Text(f.verdict, style="bold"))
@@ -174,11 +201,14 @@ def _walltimes(part: Curves) -> Table:
 def _dict(part: Curves, judged: dict[str, Faithfulness]) -> dict[str, Any]:
     return {
         "study": part.study,
-        "base": part.base,
+        "form": part.form,
+        "model": part.base,
+        "data": part.data,
         "recursive": part.recursive,
         "ratios": part.ratios,
         "seeds": part.seeds,
         "methods": {method: f.to_dict() for method, f in judged.items()},
         "sparsity": part.sparsity,
         "seconds": part.seconds,
+        "outside": part.outside,
     }

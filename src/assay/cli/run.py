@@ -11,6 +11,7 @@ from rich.console import Console
 
 from assay.cli._options import StoreFolder
 from assay.cli._run import Lines, tell, would_run
+from assay.core.errors import SpecError
 
 
 def run(
@@ -21,6 +22,9 @@ def run(
     address: Annotated[str | None, typer.Option(help="of a running Ray cluster; default: one on this machine")] = None,
     threads: Annotated[int | None, typer.Option(help="of each worker; default: cores / workers")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="keep trained models that no job needs any more")] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="a part of it, e.g. seed=1; again for more names", metavar="NAME=VALUE")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would be run")] = False,
 ) -> None:
     """Run a plan: trainings, evaluations and studies. Interrupted, the same command goes on where it was."""
@@ -29,11 +33,12 @@ def run(
 
     warnings.filterwarnings("ignore", message="an input is longer")  # one for each
     console = Console(highlight=False, soft_wrap=True)
+    asked = dict(_pair(text) for text in only or ())
     kept = Store(store if store is not None else default_folder())
     if dry_run:
-        from assay.experiments.plan import read_plan
+        from assay.experiments.plan import part_of, read_plan
 
-        would_run(console, read_plan(plan, kept), kept)
+        would_run(console, part_of(read_plan(plan, kept), asked), kept)
         return
     found = run_plan(
         plan,
@@ -43,8 +48,16 @@ def run(
         address=address,
         threads=threads,
         keep=keep,
+        only=asked,
         watch=Lines(),
     )
     tell(console, found)
     if not found.ok:
         raise typer.Exit(1)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, given, value = text.partition("=")
+    if not given:
+        raise SpecError(f"--only {text}: write name=value, e.g. --only seed=1")
+    return name, value

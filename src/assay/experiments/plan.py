@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from assay.core.errors import AssayError, SpecError
+from assay.core.errors import AssayError, SpecError, nearest
 from assay.core.spec import Spec, parse
 from assay.experiments.bench import Bench
 from assay.experiments.job import Job, Kind, Place
@@ -120,3 +120,28 @@ def _data(page: Page, data: Mapping[str, Data], model: Outside | Trained) -> lis
         )
     own = [model.trained_on] if isinstance(model, Trained) and TRAINED_ON in asked else []
     return list(dict.fromkeys([*own, *(data[name] for name in asked if name != TRAINED_ON)]))
+
+
+# --- a part of a plan --------------------------------------------------------------------------------------------
+
+
+def part_of(plan: Plan, only: Mapping[str, str]) -> Plan:
+    """The plan with the cells where every name has the value that is asked for, and all that their jobs need.
+
+    {"study": "recursive", "seed": "1"}: so that processes may share a plan, each with its own part.
+    """
+    names = dict.fromkeys(name for cell in plan.cells for job in cell.jobs for name in job.at)
+    for name in only:
+        if name not in names:
+            raise SpecError(f"--only {name}={only[name]}: {nearest(name, names)}")
+    kept = {job.key for cell in plan.cells for job in cell.jobs if _is(job, only)}
+    if only and not kept:
+        raise SpecError(f"nothing of the plan {plan.name} has {', '.join(f'{k}={v}' for k, v in only.items())}")
+    for key in reversed(list(plan.jobs)):  # what is needed comes before what needs it
+        if key in kept:
+            kept |= set(plan.jobs[key].needs)
+    return replace(plan, jobs={key: job for key, job in plan.jobs.items() if not only or key in kept})
+
+
+def _is(job: Job, only: Mapping[str, str]) -> bool:
+    return all(str(job.at.get(name)) == value for name, value in only.items())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from assay.core.spec import parse
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.datasets.load import load_dataset
@@ -20,6 +22,7 @@ from assay.models.model import Model
 from assay.training.scratch import is_scratch
 
 Pairs = tuple[tuple[str, str | None], ...]
+VECTORS = "embeddings"  # of a size: a file of word vectors or a pretrained encoder
 WEIGHTS = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a pretrained folder: what training starts from
 
 
@@ -151,9 +154,28 @@ def identity(model: Model) -> dict[str, Any]:
 
 
 def base_identity(base: str) -> str:
-    """Where a training starts: a size as it is written, a folder by the hash of its files, else a hub id."""
-    folder = BUILTIN if base == "builtin" else Path(base).expanduser()
-    return _hash(str(folder.absolute())) if folder.is_dir() and not is_scratch(base) else base
+    """Where a training starts: a size as it is written, a folder by the hash of its files, else a hub id.
+
+    The word vectors that a size names enter by their content too: where they lie says nothing.
+    """
+    if not is_scratch(base):
+        return content_of(str(BUILTIN) if base == "builtin" else base)
+    spec = parse(base)
+    given = dict(spec.params)
+    if not given.get(VECTORS):
+        return base
+    return str(replace(spec, params=tuple({**given, VECTORS: content_of(str(given[VECTORS]))}.items())))
+
+
+def content_of(name: str) -> str:
+    """The hash of a file or of a pretrained folder; a name that is neither (a hub id) as it is."""
+    path = Path(name).expanduser()
+    return _hash(str(path.absolute())) if path.exists() else name
+
+
+def bare(name: str) -> str:
+    """A path by its last part, also within a spec, for titles: where it lies says nothing."""
+    return re.sub(r"'[^']*/([^/']+)'", r"\1", name) if "(" in name else Path(name).name
 
 
 def numbered(data: Dataset, part: tuple[int, int] | None) -> list[tuple[int, Example]]:
@@ -169,9 +191,10 @@ def _loaded(data: Data) -> Dataset:
 
 
 @lru_cache(maxsize=64)
-def _hash(folder: str) -> str:
-    digest = hashlib.sha256()
-    for path in sorted({path for pattern in WEIGHTS for path in Path(folder).glob(pattern)}):
+def _hash(name: str) -> str:
+    digest, folder = hashlib.sha256(), Path(name)
+    files = [folder] if folder.is_file() else {path for pattern in WEIGHTS for path in folder.glob(pattern)}
+    for path in sorted(files):
         with path.open("rb") as file:
             digest.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()

@@ -10,66 +10,101 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.evaluation.roar.curves import Score
-from assay.evaluation.roar.verdict import Faithfulness, Predicted, judge
+from assay.evaluation.roar.band import Band, band
+from assay.evaluation.roar.curves import Predicted, Score
+from assay.evaluation.roar.verdict import Faithfulness, judge
 from assay.experiments.job import Job
 from assay.experiments.kinds._roar_jobs import Intact, Rank, Retrain
+from assay.experiments.kinds.measurable import Curve, Measurable, Tune
 from assay.experiments.kinds.roar import RANDOM, Roar
 from assay.experiments.plan import Cell, Plan
+from assay.experiments.references import bare
 from assay.experiments.store import Store
+
+MEASURABLE = "Measurable model"
+TIMED = (Rank, Retrain, Curve, Tune)
 
 
 @dataclass(frozen=True)
 class Curves:
-    """One base on one data set in one study: what every method's models answered, seed by seed."""
+    """One base on one data set in one study: what every method's models answered, seed by seed.
+
+    A method has the seeds for which it and random are finished, so that a run may be looked at before its end.
+    """
 
     study: str
-    base: str
+    grid: str  # the model's name in the plan
     data: str
+    base: str  # where its training starts: a size, or the name of a pretrained folder
+    form: str  # Recursive ROAR, ROAR, or of a measurable model
     recursive: bool
     ratios: list[float]
-    seeds: list[int]
     gold: NDArray[np.int64]  # (N,)
+    seeds: Mapping[str, list[int]]  # by method
     predicted: Mapping[str, Predicted]  # by method (S,I,N)
     sparsity: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by method, of the unmasked models
     seconds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by method, per step: explain, train
+    outside: Mapping[str, list[float]] = field(
+        default_factory=dict
+    )  # (I,) by method: inputs that the model does not know
+
+    @property
+    def methods(self) -> list[str]:
+        """All but random."""
+        return [method for method in self.predicted if method != RANDOM]
 
     def judged(self, score: Score = "macro_f1", *, clip: bool = False) -> dict[str, Faithfulness]:
         """Every method but random against random."""
-        base = self.predicted[RANDOM]
         more: dict[str, Any] = {"recursive": self.recursive, "score": score, "clip": clip}
-        return {m: judge(self.ratios, p, base, self.gold, **more) for m, p in self.predicted.items() if m != RANDOM}
+        return {m: judge(self.ratios, self.predicted[m], self._random(m), self.gold, **more) for m in self.methods}
+
+    def _random(self, method: str) -> Predicted:
+        """The baseline of the method's seeds."""
+        places = [self.seeds[RANDOM].index(seed) for seed in self.seeds[method]]
+        return self.predicted[RANDOM][places]
+
+    def bands(self, score: Score = "macro_f1") -> dict[str, Band]:
+        return {m: band(p, self.gold, score) for m, p in self.predicted.items()}
 
 
 def curves(plan: Plan, store: Store) -> list[Curves]:
-    """Those of a plan's ROAR studies; seeds that are not finished are left out."""
+    """Those of a plan's ROAR studies, as far as they are finished."""
     groups: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
     for cell in plan.cells:
-        if isinstance(cell.kind, Roar):
+        if isinstance(cell.kind, Roar | Measurable):
             groups[cell.study, cell.model.grid, str(dict(cell.model.about)["trained_on"])].append(cell)
-    found = [(place, [cell for cell in cells if _finished(cell, store)]) for place, cells in groups.items()]
-    return [_joined(place, cells, store) for place, cells in found if cells]
+    found = [_joined(place, cells, store) for place, cells in groups.items()]
+    return [part for part in found if part is not None]
 
 
-def _finished(cell: Cell, store: Store) -> bool:
-    return all(store.get(job.key) is not None for job in cell.jobs)
-
-
-def _joined(place: tuple[str, str, str], cells: list[Cell], store: Store) -> Curves:
+def _joined(place: tuple[str, str, str], cells: list[Cell], store: Store) -> Curves | None:
     kind = cells[0].kind
-    if not isinstance(kind, Roar):
+    if not isinstance(kind, Roar | Measurable):
         raise RuntimeError(f"{cells[0].name} is no ROAR study")
     ratios = _ratios(kind)
-    answers = [_answers(cell, ratios, store) for cell in cells]
-    predicted = {m: np.array([[a[m][point] for point in ratios] for a in answers], np.int64) for m in kind.specs}
-    rows = _rows(_answering(cells[0])[0], store)
-    seeds = [int(dict(cell.model.about)["seed"]) for cell in cells]
-    told = _sparsity(cells, store), _seconds(cells, store)
-    gold = np.array(rows["gold"], np.int64)
-    return Curves(*place, kind.recursive, list(ratios.values()), seeds, gold, predicted, *told)
+    answers = {int(dict(cell.model.about)["seed"]): _answers(cell, ratios, store) for cell in cells}
+    seeds = {m: [s for s, found in answers.items() if _whole(found, m, ratios)] for m in kind.specs}
+    seeds = {m: mine for m, mine in seeds.items() if mine}
+    if not seeds:
+        return None
+    predicted = {m: np.array([[answers[s][m][k] for k in ratios] for s in mine]) for m, mine in seeds.items()}
+    gold = next(record["gold"] for job in _answering(cells) if (record := _rows(job, store)) is not None)
+    told = _sparsity(cells, store), _seconds(cells, store), _outside(cells, seeds, store)
+    base = bare(str(dict(cells[0].model.about)["base"]))
+    points, truth = list(ratios.values()), np.array(gold, np.int64)
+    return Curves(*place, base, _form(kind), kind.recursive, points, truth, seeds, predicted, *told)
 
 
-def _ratios(kind: Roar) -> dict[Any, float]:
+def _whole(answers: Mapping[str, Mapping[Any, Any]], method: str, ratios: Mapping[Any, float]) -> bool:
+    """Whether a method and random have answers at every ratio."""
+    return all(set(ratios) <= set(answers.get(m, ())) for m in (method, RANDOM))
+
+
+def _form(kind: Roar | Measurable) -> str:
+    return MEASURABLE if isinstance(kind, Measurable) else "Recursive ROAR" if kind.recursive else "ROAR"
+
+
+def _ratios(kind: Roar | Measurable) -> dict[Any, float]:
     """Where on the axis each run lies; of counts the last one is the end, because texts differ in length."""
     steps = [amount.k for amount in kind.steps]
     if kind.by == "count":
@@ -79,14 +114,17 @@ def _ratios(kind: Roar) -> dict[Any, float]:
 
 def _answers(cell: Cell, ratios: Mapping[Any, float], store: Store) -> dict[str, dict[Any, list[int]]]:
     out: dict[str, dict[Any, list[int]]] = defaultdict(dict)
-    for job in _answering(cell):
-        if job.at["masked"] in ratios:
-            out[job.at["method"]][job.at["masked"]] = _rows(job, store)["predicted"]
+    for job in _answering([cell]):
+        rows, method, point = _rows(job, store), job.at["method"], job.at["masked"]
+        if rows is not None and isinstance(job.kind, Curve):  # all points in one job
+            out[method] = {k: rows["predicted"][str(k)] for k in ratios}
+        elif rows is not None and point in ratios:
+            out[method][point] = rows["predicted"]
     return out
 
 
-def _answering(cell: Cell) -> list[Job]:
-    return [job for job in cell.jobs if isinstance(job.kind, Intact | Retrain)]
+def _answering(cells: list[Cell]) -> list[Job]:
+    return [job for cell in cells for job in cell.jobs if isinstance(job.kind, Intact | Retrain | Curve)]
 
 
 def _rows(job: Job, store: Store) -> Any:
@@ -99,8 +137,9 @@ def _sparsity(cells: list[Cell], store: Store) -> dict[str, dict[str, float]]:
     found: dict[str, list[dict[str, float]]] = defaultdict(list)
     for job in (job for cell in cells for job in cell.jobs):
         if isinstance(job.kind, Rank) and job.kind.before is None:
-            found[job.at["method"]].append(_rows(job, store)["sparsity"])
-    return {m: {k: float(np.mean([r[k] for r in rows])) for k in rows[0]} for m, rows in found.items() if rows[0]}
+            found[job.at["method"]] += [rows["sparsity"] for rows in [_rows(job, store)] if rows]
+    known = {method: rows for method, rows in found.items() if rows and rows[0]}
+    return {m: {k: float(np.mean([r[k] for r in rows])) for k in rows[0]} for m, rows in known.items()}
 
 
 def _seconds(cells: list[Cell], store: Store) -> dict[str, dict[str, float]]:
@@ -108,7 +147,17 @@ def _seconds(cells: list[Cell], store: Store) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: {"explain": [], "train": []})
     for job in (job for cell in cells for job in cell.jobs):
         record = store.get(job.key)
-        if record is not None and isinstance(job.kind, Rank | Retrain) and job.at["masked"] != "all":
-            part = "explain" if isinstance(job.kind, Rank) else "train"
+        if record is not None and isinstance(job.kind, TIMED) and job.at["masked"] != "all":
+            part = "explain" if isinstance(job.kind, Rank | Curve) else "train"
             found[job.at["method"]][part].append(float(record.provenance["seconds"]))
     return {m: {k: float(np.mean(v)) for k, v in parts.items() if v} for m, parts in found.items()}
+
+
+def _outside(cells: list[Cell], seeds: Mapping[str, list[int]], store: Store) -> dict[str, list[float]]:
+    """The mean over seeds of what MaSF says at every ratio."""
+    found: dict[str, list[list[float]]] = defaultdict(list)
+    for job in _answering(cells):
+        rows = _rows(job, store) if isinstance(job.kind, Curve) else None
+        if rows is not None and job.at["seed"] in seeds.get(job.at["method"], ()):
+            found[job.at["method"]].append(list(rows["outside"].values()))
+    return {method: np.mean(shares, 0).tolist() for method, shares in found.items()}

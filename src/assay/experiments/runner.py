@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from assay.experiments.agenda import Agenda, State
 from assay.experiments.bench import Outcome
 from assay.experiments.engines import engine_of
 from assay.experiments.job import Job
-from assay.experiments.plan import Plan, read_plan
+from assay.experiments.plan import Plan, part_of, read_plan
 from assay.experiments.status import Status
 from assay.experiments.store import Store, default_folder
 
@@ -27,6 +27,7 @@ def run(
     address: str | None = None,
     threads: int | None = None,
     keep: bool = False,
+    only: Mapping[str, str] | None = None,
     progress: bool | None = None,
     watch: Watch | None = None,
 ) -> Status:
@@ -34,11 +35,12 @@ def run(
 
     plan: a YAML file (docs/runs.md). engine: "local", or "ray" with so many `workers`, on this machine or on the
     cluster at `address`. threads: of each worker. keep: do not delete trained models and masks that no job needs any
-    more. A job that fails is reported and does not stop the others.
+    more. only: the part of the plan where these names have these values, e.g. {"seed": "1"}, with all that it needs. A
+    job that fails is reported and does not stop the others.
     """
     kept = Store(Path(store) if store is not None else default_folder())
     made = engine_of(engine, workers=workers, address=address, threads=threads)
-    found = plan if isinstance(plan, Plan) else read_plan(plan, kept)
+    found = part_of(plan if isinstance(plan, Plan) else read_plan(plan, kept), only or {})
     agenda = Agenda(found.jobs, kept, keep=keep)
     before = sum(state is State.done for state in agenda.state.values())
     if agenda.todo:

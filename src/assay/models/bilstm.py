@@ -11,8 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, mse_loss
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.functional import cross_entropy, mse_loss, pad
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
@@ -65,19 +64,37 @@ def behind(ids: Tensor, eos: int | None) -> Tensor:
 
 
 class Encoder(nn.Module):
-    """A bidirectional LSTM over rows of different lengths."""
+    """A bidirectional LSTM over rows of different lengths: one LSTM onward, one over the rows turned around.
+
+    Padding stands behind the words in both, where nothing reads it. Packed rows would say the same, at up to twice the
+    time: the fused kernels take rectangles alone.
+    """
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
-        self.lstm = nn.LSTM(width, hidden, batch_first=True, bidirectional=True)
+        self.onward = nn.LSTM(width, hidden, batch_first=True)
+        self.back = nn.LSTM(width, hidden, batch_first=True)
 
     def forward(self, rows: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:  # (B,T,D) -> (B,T,2h), (B,2h)
-        packed = pack_padded_sequence(rows, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        turn = turned(lengths, rows.shape[1])  # (B,T)
         # cuDNN has no backward pass in evaluation mode, and explanations need one
         with torch.backends.cudnn.flags(enabled=self.training and torch.backends.cudnn.enabled):
-            out, (last, _) = self.lstm(packed)
-        states, _ = pad_packed_sequence(out, batch_first=True, total_length=rows.shape[1])
-        return states, torch.cat([last[0], last[1]], -1)
+            there, _ = self.onward(rows)
+            back, _ = self.back(at(rows, turn))
+        last = (lengths - 1).unsqueeze(1)
+        return torch.cat([there, at(back, turn)], -1), torch.cat([at(there, last), at(back, last)], -1).squeeze(1)
+
+
+def turned(lengths: Tensor, positions: int) -> Tensor:
+    """(B,T) where each position of a row goes when its words, not its padding, are turned around; its own inverse."""
+    place = torch.arange(positions, device=lengths.device).expand(len(lengths), -1)
+    mirror = lengths.unsqueeze(1) - 1 - place
+    return torch.where(mirror < 0, place, mirror)
+
+
+def at(rows: Tensor, places: Tensor) -> Tensor:
+    """(B,K,D) the rows (B,T,D) at places (B,K)."""
+    return rows.gather(1, places.unsqueeze(-1).expand(-1, -1, rows.shape[-1]))
 
 
 class Attention(nn.Module):
@@ -156,9 +173,10 @@ class BilstmAttentionForSequenceClassification(PreTrainedModel):
         if not others.all() or self.auxiliary is None or self.from_context is None or self.from_summary is None:
             raise InputError("this BiLSTM was trained on pairs; give (text, text_pair)")
         place = lengths[:, None] + torch.arange(int(others.max()), device=ids.device)
-        place = place.clamp(max=ids.shape[1] - 1).unsqueeze(-1).expand(-1, -1, rows.shape[-1])
-        _, summary = self.auxiliary(rows.gather(1, place), others)
-        states, _ = self.encoder(rows, lengths)
+        _, summary = self.auxiliary(at(rows, place.clamp(max=ids.shape[1] - 1)), others)
+        longest = int(lengths.max())
+        states, _ = self.encoder(rows[:, :longest], lengths)
+        states = pad(states, (0, 0, 0, ids.shape[1] - longest))  # nothing attends to the second text
         context, alpha = self.attention[0](states, self._attended(ids, first), summary)
         return self.classifier((self.from_context(context) + self.from_summary(summary)).tanh()), alpha
 

@@ -195,6 +195,13 @@ class Model:
         with self.frozen(), seams.attention(self.hf, self.family, tap):
             return self.logits(batch)
 
+    @torch.no_grad()
+    def highest_states(self, batch: Batch) -> Tensor:
+        """(B,L,D) the highest activation over positions, per layer and dimension."""
+        with self.frozen(), seams.highest_states(self.hf, self.family, batch.mask) as found:
+            self.logits(batch)
+        return torch.stack(found, 1)
+
     def trace(self, batch: Batch) -> Trace:
         """A forward pass as data: hidden states, attention, norms, activations and the weights between them."""
         seams.need_blocks(self.hf, self.family)

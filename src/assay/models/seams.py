@@ -196,9 +196,14 @@ def hooked(module: nn.Module, hook: Callable[..., Any]) -> Iterator[None]:
 
 @contextmanager
 def twice_differentiable() -> Iterator[None]:
-    """Attention whose gradient has a gradient: the fused kernels have none, the plain formula has."""
-    with sdpa_kernel(SDPBackend.MATH):
-        yield
+    """Attention and LSTMs whose gradient has a gradient: the fused kernels have none, the plain formulas have."""
+    fused = torch.backends.mkldnn.enabled  # its own context manager sets TF32 too, and warns of that
+    torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
+    try:
+        with sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        torch.backends.mkldnn.enabled = fused
 
 
 @contextmanager
@@ -206,6 +211,28 @@ def word_embeddings(hf: PreTrainedModel, family: Family, embeddings: Tensor) -> 
     """Make the look-up return `embeddings` (B,T,D); ids are passed as usual, so pooling and masks see real ids."""
     with hooked(word_module(hf, family), lambda module, args, output: embeddings[:, family.lead :].to(output.dtype)):
         yield
+
+
+@contextmanager
+def highest_states(hf: PreTrainedModel, family: Family, mask: Tensor) -> Iterator[list[Tensor]]:
+    """A list that a forward pass fills with the (B,D) highest activation over the words `mask` (B,T) of every layer."""
+    found: list[Tensor] = []
+
+    def keep(states: Tensor, used: Tensor) -> None:
+        found.append(states.detach().masked_fill(~used.unsqueeze(-1), -torch.inf).amax(1))
+
+    def of_block(module: nn.Module, args: Any, output: Any) -> None:
+        keep(output if isinstance(output, Tensor) else output[0], mask > 0)
+
+    def of_encoder(module: nn.Module, args: Any, output: Any) -> None:
+        states, lengths = output[0], args[1]  # of a pair the first text alone, which is shorter than the row
+        keep(states, torch.arange(states.shape[1], device=states.device) < lengths.unsqueeze(1))
+
+    modules = [(hf.get_submodule("encoder"), of_encoder)] if family.recurrent else [(b, of_block) for b in blocks(hf)]
+    with ExitStack() as stack:
+        for module, hook in modules:
+            stack.enter_context(hooked(module, hook))
+        yield found
 
 
 # --- other weights -----------------------------------------------------------------------------------------------

@@ -106,6 +106,18 @@ def curves(panels: Sequence[Panel], path: str | Path, *, order: Sequence[str] = 
     return Path(path)
 
 
+def over(panels: Sequence[Panel], path: str | Path, words: str, *, note: str = "", order: Sequence[str] = ()) -> Path:
+    """One line per method over a number, which is the place of each point and is called `words`."""
+    with _drawn(panels, path, 2, order, note=note) as (axes, looks):
+        for axis, panel in zip(axes, panels, strict=True):
+            for dotted, group in ((False, panel.points), (True, panel.dotted)):
+                for method in panel.methods:
+                    at = sorted(((x, p) for (x, m), p in group.items() if m == method), key=lambda pair: pair[0])
+                    _line(axis, [x for x, _ in at], [p for _, p in at], looks[method], dotted=dotted)
+            axis.set_xlabel(words)
+    return Path(path)
+
+
 def _aside(methods: Sequence[str]) -> list[tuple[str, float]]:
     """Each method with its place around the middle: ..., -1, 0, 1, ..."""
     return [(method, i - (len(methods) - 1) / 2) for i, method in enumerate(methods)]

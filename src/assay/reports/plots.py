@@ -120,6 +120,18 @@ def along(
 ) -> str:
     """Mean at each of a few named places, from left to right, one line with a 95 % band per method."""
     means, bands = {m: row.mean(0) for m, row in rows.items()}, {m: _band(r) for m, r in rows.items() if len(r) > 1}
+    return banded(means, bands, labels, faces, title, words)
+
+
+def banded(
+    means: Mapping[str, Values],  # method -> (K,)
+    bands: Mapping[str, tuple[Values, Values]],  # method -> low, high; (K,) each
+    labels: Sequence[str],  # (K,) below the points
+    faces: Mapping[str, Face],
+    title: str,
+    words: str,
+) -> str:
+    """The same of means and bands that are known."""
     everything = np.concatenate([*means.values(), *(edge for band in bands.values() for edge in band)])
     ticks = nice_ticks(float(everything.min()), float(everything.max()))
     plot = Plot(LEFT + 8 + (RIGHT - LEFT - 12) * np.linspace(0, 1, len(labels)), ticks[0], ticks[-1])

@@ -21,8 +21,8 @@ from assay.statistics.power import SMALL
 Row = dict[str, Any]
 
 
-def page(title: str, verdict: Sequence[str], facts: str, sections: Mapping[str, str]) -> str:
-    """The whole page, self-contained; the verdict stands first."""
+def page(title: str, verdict: Sequence[str], facts: str, sections: Mapping[str, str], over: str = "examples") -> str:
+    """The whole page, self-contained; the verdict stands first. `over`: what the intervals are over."""
     blocks = "".join(f"<section><h2>{escape(name)}</h2>{body}</section>" for name, body in sections.items() if body)
     first = f'<p class="big">{escape(verdict[0])}</p>' + "".join(f"<p>{escape(s)}</p>" for s in verdict[1:])
     return (
@@ -32,7 +32,7 @@ def page(title: str, verdict: Sequence[str], facts: str, sections: Mapping[str, 
         f'<header class="top"><div class="brand"><b>Assay</b></div><h1>{escape(title)}</h1></header>'
         f"<main>{first}{facts}{blocks}</main>"
         f"<footer>Made on {date.today():%Y-%m-%d} with Assay {escape(versions()['assay'])}. "
-        "Every interval covers 95 %, over examples.</footer></body></html>\n"
+        f"Every interval covers 95 %, over {escape(over)}.</footer></body></html>\n"
     )
 
 

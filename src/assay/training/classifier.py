@@ -28,7 +28,7 @@ from assay.training import output as out
 from assay.training.encoded import Encode, Encoded, Labelled, encoded
 from assay.training.fresh import fresh_model
 from assay.training.history import History
-from assay.training.loop import Watch, fit
+from assay.training.loop import Loss, Watch, fit
 from assay.training.recipe import LOSS, Better, Recipe
 from assay.training.scratch import is_scratch, scratch_model
 
@@ -84,7 +84,7 @@ def train_classifier(
 
     base: a folder or hub id of a pretrained model, whose head is drawn anew unless it has these very labels, or a size
     such as "bert(layers=2, width=128)" to start from random weights with a tokenizer trained on the data. output: the
-    folder to save in; an interrupted training goes on from there. more: metrics, encode, watch, progress and
+    folder to save in; an interrupted training goes on from there. more: metrics, encode, loss, watch, progress and
     save_seconds of `fine_tune`.
     """
     recipe = _directed(recipe or Recipe(), more.get("metrics") or {})
@@ -108,6 +108,7 @@ def fine_tune(
     *,
     metrics: Mapping[str, Metric] | None = None,
     encode: Encode = Model.encode,
+    loss: Loss | None = None,
     folder: Path | None = None,
     watch: Watch | None = None,
     progress: bool | None = None,
@@ -115,8 +116,9 @@ def fine_tune(
 ) -> History:
     """Train a model in place, all parameters that want a gradient; see `start` for where it comes from.
 
-    metrics: by name; the recipe's selection is one of them or "loss". encode: what a masked data set changes. folder:
-    for the checkpoint. The random numbers depend on data, starting weights and seed alone.
+    metrics: by name; the recipe's selection is one of them or "loss". encode: what a masked data set changes. loss: of
+    a batch, if not `loss_of`. folder: for the checkpoint. The random numbers depend on data, starting weights and seed
+    alone.
     """
     given, module = metrics or {}, Trainable(model)
     key = f"{train.fingerprint} {replace(model).fingerprint}"  # of a copy: it remembers its fingerprint
@@ -124,7 +126,7 @@ def fine_tune(
     history = fit(
         module,
         seen.data,
-        loss_of,
+        loss or loss_of,
         lambda module: scores(module, held, given),
         _directed(recipe, given),
         key=key,

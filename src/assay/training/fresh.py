@@ -38,7 +38,7 @@ def fresh_model(
 ) -> Model:
     """The folder or hub id `base` with a head drawn by `seed`; its encoder keeps the pretrained weights."""
     try:
-        with seeded(seed), seams.quiet(), _silent():
+        with seeded(seed), seams.quiet(), silent():
             config = AutoConfig.from_pretrained(base)
             reader, hf = _reader(str(base), config), _weights(str(base), config, labels, task)
             return with_head(hf, reader, labels, task, device)
@@ -132,7 +132,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
+def silent() -> Iterator[None]:
     """transformers reports that the head is new; that is the point."""
     level = transformers.logging.get_verbosity()
     transformers.logging.set_verbosity_error()

@@ -14,6 +14,7 @@ from transformers import AutoModel, AutoTokenizer, PreTrainedTokenizerFast
 
 from assay.core.errors import SpecError
 from assay.models import seams
+from assay.training.fresh import silent
 
 Cut = Literal["words", "letters", "spaces"]
 SPECIAL = ("[PAD]", "[CLS]", "[EOS]", "[MASK]", "[UNK]")  # in the order of the published vocabulary
@@ -76,7 +77,8 @@ def word_vectors(source: str, words: Sequence[str], width: int | None) -> Vector
     encoder, in whose table a word has the mean of the rows of its pieces.
     """
     path = Path(source).expanduser()
-    found = _from_file(path, set(words) - set(SPECIAL)) if path.is_file() else _from_table(source, words)
+    folder = str(path) if path.is_dir() else source  # else a hub id
+    found = _from_file(path, set(words) - set(SPECIAL)) if path.is_file() else _from_table(folder, words)
     wide = {len(vector) for vector in found.values()}
     if len(wide) != 1:
         raise SpecError(f"{source}: vectors of {sorted(wide) or 'no'} lengths for these words; give a file with one")
@@ -105,7 +107,7 @@ def _numbers(text: str, path: Path, word: str) -> Vectors:
 
 def _from_table(source: str, words: Sequence[str]) -> dict[str, Vectors]:
     try:
-        with seams.quiet():
+        with seams.quiet(), silent():
             tokenizer = AutoTokenizer.from_pretrained(source)
             hf = AutoModel.from_pretrained(source, use_safetensors=True)
     except (OSError, ValueError) as error:

@@ -8,9 +8,10 @@ import pytest
 from assay.core.errors import InputError, SpecError
 from assay.evaluation.performance.macro_f1 import MacroF1
 from assay.evaluation.roar.area import area
+from assay.evaluation.roar.band import band
 from assay.evaluation.roar.curves import performance
 from assay.evaluation.roar.masks import Amount, amounts, order, whole
-from assay.evaluation.roar.synthetic import Synthetic
+from assay.evaluation.roar.synthetic import Synthetic, fit
 from assay.evaluation.roar.verdict import FAITHFUL, NOT, OPEN, judge
 from assay.statistics.bootstrap import interval
 
@@ -171,6 +172,19 @@ def test_the_interval_counts_test_examples():
     assert wide[0] > 3 * wide[1] > 0
 
 
+def test_the_band_of_a_curve():
+    """One seed: the percentiles of a proportion, near the normal ones; more seeds that differ make it wider."""
+    said, gold = predictions(BASE, seeds=1, n=1000)
+    found = band(said, gold, "accuracy", resamples=2000)
+    right = (said[0] == gold).mean(-1)
+    assert found.mean == pytest.approx(right)
+    half = 1.96 * np.sqrt(right * (1 - right) / 1000)
+    assert found.low == pytest.approx(right - half, abs=0.006)
+    assert found.high == pytest.approx(right + half, abs=0.006)
+    both = band(np.concatenate([said, 1 - said]), gold, "accuracy")  # one seed is right where the other is wrong
+    assert both.high[0] - both.low[0] > 0.8
+
+
 def test_few_seeds_are_told():
     random, gold = predictions(BASE, seeds=2)
     found = judge(RATIOS, random, random, gold, recursive=True, score="accuracy", resamples=200)
@@ -221,14 +235,47 @@ def test_a_flat_baseline_says_nothing():
 
 
 def test_recursive_roar_is_the_truth():
-    """Four informative features: recursion and truth are at chance after four steps, ROAR stays up far longer."""
+    """Four informative features: recursion and truth are at chance after four steps, ROAR at the tenth (fact sheet)."""
     problem = Synthetic(train=4_000, test=4_000)
     truth, recursive = problem.curve("truth"), problem.curve("recursive")
     assert recursive[0] > 0.999
+    assert recursive[:4].min() > 0.99
     assert np.abs(recursive[4:] - truth[4:]).max() < 0.02
     assert np.abs(recursive[4:] - 0.5).max() < 0.02
     roar = problem.curve("roar")
-    assert roar[4:9].min() > 0.99  # the first model's weights lie on features that say nothing
-    assert roar[-1] == pytest.approx(0.5, abs=0.02)
+    assert roar[:10].min() > 0.99  # the first model's weights lie on features that say nothing
+    assert np.abs(roar[10:] - 0.5).max() < 0.02
+    worst = problem.curve("worst")
+    assert worst[:14].min() > 0.99
+    assert worst[14:] == pytest.approx([0.7939, 0.5064, 0.4984], abs=0.025)
     with pytest.raises(SpecError, match="no policy"):
         problem.curve("rorar")
+
+
+@pytest.mark.parametrize("seed", [0, 3, 11])
+def test_the_weights_go_where_the_closed_form_says(seed):
+    """So the step at which ROAR falls is the rank of the last informative feature there, for any draw."""
+    problem = Synthetic(train=4_000, test=2_000, seed=seed)
+    x, y, _, _ = problem.data
+    weights = fit(x, y)[:-1]
+    aim = problem.direction
+    assert weights @ aim / np.linalg.norm(weights) / np.linalg.norm(aim) > 0.9999
+    falls = 1 + max(np.argsort(-np.abs(aim)).tolist().index(i) for i in range(4))
+    roar = problem.curve("roar")
+    usable = min(falls, 14)  # three unknowns need three features
+    assert roar[:usable].min() > 0.99
+    assert roar[usable:].max() < 0.9
+
+
+@pytest.mark.slow
+def test_the_synthetic_problem_of_the_fact_sheet():
+    """Section 6, with all 200,000 examples, to four digits."""
+    problem = Synthetic()
+    roar, recursive = problem.curve("roar"), problem.curve("recursive")
+    assert np.abs(recursive[4:] - 0.4984).max() < 1e-4
+    assert np.abs(recursive[4:] - problem.curve("truth")[4:]).max() < 1e-4
+    assert roar[:10].min() > 0.9990
+    assert np.abs(roar[10:] - 0.4984).max() < 1e-4
+    worst = problem.curve("worst")
+    assert worst[:14].min() > 0.9990
+    assert worst[14:] == pytest.approx([0.7939, 0.5064, 0.4984], abs=1e-4)

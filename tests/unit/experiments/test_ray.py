@@ -14,6 +14,7 @@ from assay.core.errors import AssayError, StoreError
 from assay.experiments.agenda import State
 from assay.experiments.runner import run
 from assay.experiments.store import Store
+from unit.experiments import test_roar as roar
 from unit.experiments.test_runner import mounted, rows
 from unit.experiments.toy import job, plan
 
@@ -88,3 +89,14 @@ def test_without_the_extra_a_sentence_says_what_to_install(tmp_path: Path, monke
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(AssayError, match=r"pip install 'assay\[ray\]'"):
         run(plan(job(1)), store=tmp_path, engine="ray")
+
+
+def test_the_graph_of_roar(cluster: str, tmp_path: Path) -> None:
+    """Steps that wait for models and masks of other workers: the same answers as the local engine, and nothing left."""
+    data = roar.write(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
+    for engine, more in (("local", {}), ("ray", {"workers": 2})):
+        store = Store(tmp_path / engine)
+        found = roar.planned(store, roar.asked(data, seeds=2, step=50))
+        assert run(found, store=store.folder, engine=engine, threads=1, progress=False, **more).ok  # type: ignore[arg-type]
+        assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".remains")]
+    assert rows(tmp_path / "ray") == rows(tmp_path / "local")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from assay.core.errors import SpecError
 from assay.core.types import Example, Span
 from assay.datasets.dataset import Dataset
 from assay.evaluation.roar.masks import Amount
-from assay.evaluation.roar.verdict import judge
+from assay.evaluation.roar.verdict import Faithfulness, judge
 from assay.experiments.kinds._roar_jobs import (
     Rank,
     Retrain,
@@ -30,10 +31,13 @@ from assay.experiments.kinds._roar_jobs import (
 )
 from assay.experiments.kinds.roar import Roar
 from assay.experiments.page import Page
-from assay.experiments.plan import make_plan
+from assay.experiments.plan import make_plan, part_of
+from assay.experiments.references import base_identity
 from assay.experiments.roar import curves
 from assay.experiments.runner import run
 from assay.experiments.store import Store
+from assay.reports.roar import RoarPage, leaks, sentence
+from assay.statistics.bootstrap import Interval
 from assay.training.classifier import train_classifier
 from assay.training.recipe import Recipe
 
@@ -60,7 +64,15 @@ def asked(data: Path, **more: Any) -> dict[str, Any]:
         ("base", "last", "limit", "validation_limit", "max_length", "test_limit"), None
     )
     options |= {"data": str(data), "model_family": "bilstm_attention(hidden=4, width=4)", "methods": "attention"}
-    options |= {"seeds": 1, "recursive": True, "both": True, "step": 30, "count": False, "signed": False}
+    options |= {
+        "seeds": 1,
+        "recursive": True,
+        "both": True,
+        "step": 30,
+        "count": False,
+        "signed": False,
+        "measurable": False,
+    }
     options |= {"target": "gold", "test": "test", "recipe": QUICK}
     return content({**options, **more})
 
@@ -258,3 +270,109 @@ def test_masks_that_know_the_label_set_off_the_warning(tmp_path):
     found = judge([0, 0.5, 1], own, random, gold, recursive=True, score="accuracy", resamples=300)
     assert found.leak is not None
     assert (found.leak.start, found.leak.end) == (0, 0.5)
+
+
+# --- parts of a plan and what names a training -------------------------------------------------------------------
+
+
+def test_a_part_of_a_plan_has_all_that_it_needs(tmp_path):
+    """Two processes may share a plan, each with its seed: together they have all jobs, and none twice."""
+    data = write(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
+    plan = planned(Store(tmp_path / "s"), asked(data, seeds=2))
+    parts = [part_of(plan, {"seed": str(seed)}) for seed in (0, 1)]
+    assert {**parts[0].jobs, **parts[1].jobs} == plan.jobs
+    assert not set(parts[0].jobs) & set(parts[1].jobs)
+    roar = part_of(plan, {"study": "roar", "seed": "1"})
+    assert set(roar.jobs) < set(parts[1].jobs)
+    assert all(set(job.needs) <= set(roar.jobs) for job in roar.jobs.values())
+    assert part_of(plan, {}).jobs == plan.jobs
+    with pytest.raises(SpecError, match="did you mean 'seed'"):
+        part_of(plan, {"sed": "1"})
+    with pytest.raises(SpecError, match="nothing of the plan roar has seed=7"):
+        part_of(plan, {"seed": "7"})
+
+
+def test_word_vectors_enter_a_key_by_their_content(tmp_path):
+    """Not by where they lie: a moved file is the same training, a changed one is another."""
+
+    def key(folder, text):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "words.vec").write_text(text)
+        return base_identity(f"bilstm_attention(hidden=4, embeddings='{tmp_path / folder / 'words.vec'}')")
+
+    first, moved, changed = key("a", "good 1 2\n"), key("b", "good 1 2\n"), key("c", "good 1 3\n")
+    assert first == moved != changed
+    assert str(tmp_path) not in first
+    assert first.startswith("bilstm_attention(hidden=4, embeddings=")
+    assert base_identity("bilstm_attention(hidden=4)") == "bilstm_attention(hidden=4)"
+
+
+def test_a_run_may_be_looked_at_before_its_end(tmp_path):
+    """A method has the seeds for which it and random are whole; what is not there yet is left out."""
+    data = write(tmp_path / "d", {"train": 8, "dev": 4, "test": 4})
+    store = Store(tmp_path / "s")
+    plan = planned(store, asked(data, both=False, step=50, seeds=2, methods="attention,gradient"))
+    assert curves(plan, store) == []
+    assert run(plan, store=store.folder, only={"seed": "0"}, progress=False).ok
+    assert run(plan, store=store.folder, only={"seed": "1", "method": "random"}, progress=False).ok
+    (found,) = curves(plan, store)
+    assert found.seeds == {"random": [0, 1], "attention": [0], "gradient": [0]}
+    assert found.predicted["random"].shape == (2, 3, 4)
+    judged = found.judged("accuracy")
+    assert len(judged["gradient"].seeds) == 1
+    page = tmp_path / "page.html"
+    RoarPage([found], "accuracy").to_html(page, "assay roar")
+    text = page.read_text()
+    assert "Recursive ROAR" in text
+    for words in ("attention", "seeds, BCa", "Sparsity", "Walltime", "bilstm_attention(hidden=4, width=4)"):
+        assert words in text
+
+
+def test_the_page_says_who_is_faithful():
+    none = Interval(0.0, -0.1, 0.1, 5)
+
+    def found(value, verdict, notes=(), both=none):
+        return Faithfulness(value, none, none, both, (value,), verdict, None, (1.0, 0.5), notes)
+
+    judged = {
+        "integrated_gradients(steps=20)": found(0.378, "faithful"),
+        "gradient": found(0.02, "not faithful", ("class leakage: the curve rises",)),
+        "attention": found(-0.2, "not faithful", both=Interval(-0.2, -0.3, -0.1, 5)),
+    }
+    assert sentence("Recursive ROAR", judged) == (
+        "Recursive ROAR: integrated_gradients (37.8 %) is faithful to a degree; "
+        "gradient (2.0 %) and attention (-20.0 %) are not faithful."
+    )
+    assert leaks(judged) == [
+        "gradient: class leakage: the curve rises",
+        "Significantly worse than random: attention.",
+    ]
+
+
+# --- measurable models -------------------------------------------------------------------------------------------
+
+
+def test_a_measurable_model_gives_all_its_curves(tmp_path):
+    """One training per seed, nested masks found again and again by one model; the curve is what that model answers."""
+    data = write(tmp_path / "d", {"train": 16, "dev": 8, "test": 8})
+    store = Store(tmp_path / "s")
+    plan = planned(store, asked(data, measurable=True, both=False, methods="attention"))
+    assert [type(job.kind).__name__ for job in plan.jobs.values()] == ["Train", "Tune", "Curve", "Curve"]
+    tune, _, curve = list(plan.jobs.values())[1:]
+    assert run(plan, store=store.folder, keep=True, progress=False).ok
+    (found,) = curves(plan, store)
+    assert (found.form, found.ratios) == ("Measurable model", [0, 0.3, 0.6, 0.9, 1])
+    assert found.predicted["attention"].shape == (1, 5, 8)
+    assert (found.predicted["attention"][:, [0, 4]] == found.predicted["random"][:, [0, 4]]).all()
+    assert all(0 <= share <= 1 for share in found.outside["attention"])
+    assert len(found.outside["attention"]) == 5
+    model = assay.load_model(store.artifacts.path(tune.key))
+    masks = list(curve.kind.masked(model))
+    for (_, less), (_, more) in pairwise(masks[:-1]):
+        assert all(set(a.removed) <= set(b.removed) for a, b in zip(less, more, strict=True))
+    for i, (_, part) in enumerate(masks):
+        assert answers_of(model, part)["predicted"] == found.predicted["attention"][0, i].tolist()
+    RoarPage([found], "accuracy").to_html(tmp_path / "page.html")
+    assert "MaSF" in (tmp_path / "page.html").read_text()
+    with pytest.raises(SpecError, match="leave --count"):
+        asked(data, measurable=True, count=True)

@@ -7,9 +7,24 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.core.rng import generator
+
 Score = Literal["macro_f1", "micro_f1", "accuracy"]
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
+Predicted = Ints  # (S,I,N) classes, of S seeds at I ratios
+
+
+def curves(predicted: Predicted, gold: Ints, score: Score, weights: Reals | None = None) -> Reals:
+    """(R,S,I) performance of every seed at every ratio, on R resamples of the examples; R = 1 without `weights`."""
+    seeds, points, n = predicted.shape
+    return performance(predicted.reshape(-1, n), gold, score, weights).reshape(-1, seeds, points)
+
+
+def draws(n: int, resamples: int, seed: int) -> Reals:
+    """(R,N) how often each test example is drawn; the same for all curves, so that differences are paired."""
+    rng = generator("roar examples", seed)
+    return rng.multinomial(n, np.full(n, 1 / n), resamples).astype(np.float64)
 
 
 def performance(predicted: Ints, gold: Ints, score: Score, weights: Reals | None = None) -> Reals:

@@ -13,7 +13,7 @@ from scipy.stats import t as student
 from assay.core.errors import InputError
 from assay.core.rng import generator
 from assay.evaluation.roar.area import area
-from assay.evaluation.roar.curves import Score, performance
+from assay.evaluation.roar.curves import Predicted, Score, curves, draws
 from assay.statistics.bootstrap import Interval, interval
 
 FAITHFUL, NOT, OPEN = "faithful", "not faithful", "inconclusive"
@@ -22,7 +22,6 @@ COVERAGE = (
     "a BCa interval from five seeds covers only about 84 % where it says 95 %; the t interval beside it assumes normal "
     "areas; the verdict is from seeds and test examples drawn together"
 )
-Predicted = NDArray[np.int64]  # (S,I,N) classes, of S seeds at I ratios
 
 
 @dataclass(frozen=True)
@@ -75,14 +74,14 @@ def judge(
         raise InputError(
             f"predictions of {predicted.shape} and {random.shape} for {len(ratios)} ratios; they must agree"
         )
-    own, base = (_curves(p, gold, score)[0] for p in (predicted, random))  # (S,I)
+    own, base = (curves(p, gold, score)[0] for p in (predicted, random))  # (S,I)
     found = np.asarray(area(ratios, own, base, clip=clip))  # (S,)
-    draws = _draws(len(gold), resamples, seed)
-    curves, baselines = (_curves(p, gold, score, draws) for p in (predicted, random))  # (R,S,I)
-    leak = leakage(ratios, own.mean(0), curves.mean(1), confidence)
+    drawn = draws(len(gold), resamples, seed)
+    own_drawn, base_drawn = (curves(p, gold, score, drawn) for p in (predicted, random))  # (R,S,I)
+    leak = leakage(ratios, own.mean(0), own_drawn.mean(1), confidence)
     if not np.isfinite(found).all():
         return _nothing(found, own, leak)
-    both = _both(np.asarray(area(ratios, curves, baselines, clip=clip)), float(found.mean()), confidence, seed)
+    both = _both(np.asarray(area(ratios, own_drawn, base_drawn, clip=clip)), float(found.mean()), confidence, seed)
     verdict = FAITHFUL if both.low > 0 else NOT if recursive and np.isfinite(both.low) else OPEN
     bca = interval(found, confidence=confidence, seed=seed)
     notes = _notes(found, both, leak)
@@ -108,18 +107,6 @@ def leakage(
     if p[best] > 1 - confidence or rise[best] <= 0:
         return None
     return Leak(ratios[first[best]], ratios[second[best]], float(rise[best]), float(p[best]))
-
-
-def _curves(predicted: Predicted, gold: NDArray[np.int64], score: Score, draws: Any = None) -> NDArray[np.float64]:
-    """(R,S,I) performance of every seed at every ratio."""
-    seeds, points, n = predicted.shape
-    return performance(predicted.reshape(-1, n), gold, score, draws).reshape(-1, seeds, points)
-
-
-def _draws(n: int, resamples: int, seed: int) -> NDArray[np.float64]:
-    """(R,N) how often each test example is drawn; the same for all curves, so that differences are paired."""
-    rng = generator("roar examples", seed)
-    return rng.multinomial(n, np.full(n, 1 / n), resamples).astype(np.float64)
 
 
 def _both(areas: NDArray[np.float64], value: float, confidence: float, seed: int) -> Interval:

@@ -88,14 +88,14 @@ class Rank:
         ranks, scores = {}, {}
         for split, data in self.source.load().items():
             masked = data if done is None or self.before is None else apply(data, done[split], self.before[1])
-            ranks[split], scores[split] = self._ranked(model, masked, None if done is None else done[split])
+            ranks[split], scores[split] = self.ranked(model, masked, None if done is None else done[split])
         if work.folder is None:
             raise RuntimeError("a rank needs a folder")
         write_ranks(work.folder, ranks)
         rows = {"sparsity": sparsity(scores["validation"]), "examples": {s: len(r) for s, r in ranks.items()}}
         return Rows(rows, {"seconds": time.perf_counter() - began})
 
-    def _ranked(self, model: Model, data: Dataset, done: Ranks | None) -> tuple[Ranks, list[NDArray[Any]]]:
+    def ranked(self, model: Model, data: Dataset, done: Ranks | None) -> tuple[Ranks, list[NDArray[Any]]]:
         """The spans of every example in their order, and the scores of its words that are not yet masked."""
         asked = Explaining.make(
             model, named_methods([self.method]), scope=PRIMARY, seed=self.seed, batch_tokens=self.batch_tokens

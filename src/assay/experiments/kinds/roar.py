@@ -60,10 +60,7 @@ class Roar:
     @cached_property
     def specs(self) -> dict[str, str]:
         """Method specs by the names under which they were asked for; random comes first."""
-        names = [RANDOM, *(name for name in self.methods if name != RANDOM)]
-        found = {name: MEASURES.get(name, name) for name in names}
-        named_methods(found.values())
-        return found
+        return specs_of(self.methods)
 
     @cached_property
     def steps(self) -> list[Amount]:
@@ -72,12 +69,7 @@ class Roar:
 
     def jobs(self, place: Place) -> list[Job]:
         """Per method 0, each step and all; what methods and forms share has one key, so it is run once."""
-        model = place.model
-        if not isinstance(model, Trained) or model.training is None:
-            raise SpecError(f"ROAR trains its models again, but {model.name} comes from outside; write train: and on:")
-        source = Source(model.training, self.test, self.test_limit)
-        if (model.training.task or model.training.parts()[0].task) != "classification":
-            raise SpecError("ROAR measures classes; a model of scores has none")
+        model, source = trained_here(place, self.test, self.test_limit)
         maker = _Maker(self, place, model, source)
         out: list[Job] = []
         for name in self.specs:
@@ -89,6 +81,24 @@ class Roar:
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
         raise RuntimeError("the jobs of ROAR are those of its parts")
+
+
+def specs_of(methods: tuple[str, ...]) -> dict[str, str]:
+    """Method specs by the names under which they were asked for; random comes first."""
+    names = [RANDOM, *(name for name in methods if name != RANDOM)]
+    found = {name: MEASURES.get(name, name) for name in names}
+    named_methods(found.values())
+    return found
+
+
+def trained_here(place: Place, test: str, test_limit: int | None) -> tuple[Trained, Source]:
+    """The model of a place, which the plan must train, with its three splits."""
+    model = place.model
+    if not isinstance(model, Trained) or model.training is None:
+        raise SpecError(f"ROAR trains its models again, but {model.name} comes from outside; write train: and on:")
+    if (model.training.task or model.training.parts()[0].task) != "classification":
+        raise SpecError("ROAR measures classes; a model of scores has none")
+    return model, Source(model.training, test, test_limit)
 
 
 @dataclass(frozen=True)

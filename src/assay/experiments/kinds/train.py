@@ -17,6 +17,7 @@ from assay.evaluation import GOLD
 from assay.experiments.job import Job, Place, Row, Rows, Work
 from assay.experiments.references import Data, base_identity
 from assay.training.classifier import TASKS, train_classifier
+from assay.training.loop import Loss
 from assay.training.output import CARD
 from assay.training.recipe import LOSS, Recipe
 from assay.training.splits import training_data
@@ -87,10 +88,10 @@ class Train:
         if folder is None:
             raise RuntimeError("a training needs a folder")
         self.fit(folder, train, validation)
-        return _rows(folder, train, validation)
+        return training_rows(folder, train, validation)
 
-    def fit(self, folder: Path, train: Dataset, validation: Dataset) -> None:
-        """Train into the folder, unless that was killed only after its end."""
+    def fit(self, folder: Path, train: Dataset, validation: Dataset, loss: Loss | None = None) -> None:
+        """Train into the folder, unless that was killed only after its end; `loss`: other than the usual one."""
         task = self.task or train.task
         if (folder / CARD).exists():
             return
@@ -101,6 +102,7 @@ class Train:
             self.made_recipe(task),
             output=folder,
             metrics=performance_metrics(task),
+            loss=loss,
             max_length=self.max_length,
             task=self.task,
             device=self.device,
@@ -118,7 +120,7 @@ def performance_metrics(task: str) -> dict[str, Any]:
     return {name: made for name, made in found.items() if made.task == task}
 
 
-def _rows(folder: Path, train: Dataset, validation: Dataset) -> Rows:
+def training_rows(folder: Path, train: Dataset, validation: Dataset) -> Rows:
     """What the training's card says, without what differs from run to run."""
     card = json.loads((folder / CARD).read_text(encoding="utf-8"))
     history = card["history"]

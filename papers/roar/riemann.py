@@ -1,0 +1,63 @@
+"""Do 20 points of integrated gradients rank words as 50 do? On the unmasked SST model of a seed, against 500 points.
+
+    python papers/roar/riemann.py --store ~/.cache/assay-roar/store [--examples 200] [--seed 0]
+
+Prints per number of points Spearman's correlation of |scores| with those of 500 points, and the share of the first 10,
+30 and 50 % of the words that are the same: what a mask is made of. Right Riemann sum, zero baseline, gold label.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from assay.experiments.kinds._roar_jobs import Rank
+from assay.experiments.plan import read_plan
+from assay.experiments.store import Store
+from assay.explainers.explain import explain
+from assay.models.load import load_model
+
+MANY, FEW, SHARES = 500, (10, 20, 50), (10, 30, 50)
+
+
+def scores(model, examples, steps: int) -> list[np.ndarray]:
+    method = f"integrated_gradients(steps={steps}, baseline=zero, rule=right)"
+    targets = [example.label for example in examples]
+    found = explain(model, list(examples), method, target=targets, scope="text", progress=False)
+    return [np.abs(a.scores) for a in found]
+
+
+def same(a: np.ndarray, b: np.ndarray, share: int) -> float | None:
+    k = len(a) * share // 100
+    return None if not k else len(set(np.argsort(-a)[:k]) & set(np.argsort(-b)[:k])) / k
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--examples", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    store = Store(given.store.expanduser())
+    plan = read_plan(Path(__file__).parent / "sst.yaml", store)
+    jobs = [job for cell in plan.cells for job in cell.jobs]
+    rank = next(job.kind for job in jobs if isinstance(job.kind, Rank) and job.at["seed"] == given.seed)
+    model = load_model(store.artifacts.path(rank.model))
+    examples = rank.source.held().take(given.examples, 0)
+    truth = scores(model, examples, MANY)
+    for steps in FEW:
+        mine = scores(model, examples, steps)
+        rho = np.mean([spearmanr(a, b).statistic for a, b in zip(mine, truth, strict=True)])
+        pairs = list(zip(mine, truth, strict=True))
+        tops = {s: np.mean([v for a, b in pairs if (v := same(a, b, s)) is not None]) for s in SHARES}
+        print(
+            f"{steps} points: Spearman {rho:.4f}; the same first "
+            + ", ".join(f"{s} %: {v:.3f}" for s, v in tops.items())
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""The page of a ROAR run: curves with bands, areas and verdicts, class leakage, sparsity, walltime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+
+from assay.evaluation.roar.curves import Score
+from assay.evaluation.roar.verdict import COVERAGE, FAITHFUL, NOT, OPEN, Faithfulness
+from assay.experiments.kinds.roar import RANDOM
+from assay.experiments.roar import MEASURABLE, Curves
+from assay.reports import study as parts
+from assay.reports.faces import Face, faces, short_names
+from assay.reports.marks import Mark
+from assay.reports.plots import banded
+from assay.statistics.bootstrap import Interval
+from assay.statistics.sentences import listed
+
+MARKS = {
+    FAITHFUL: Mark("★", FAITHFUL, "best"),
+    NOT: Mark("▼", NOT, "bad"),
+    OPEN: Mark("○", OPEN, "open"),
+}
+SHOWN = ("top_1", "top_3", "top_5", "top_10", "share_10", "share_20", "share_50")  # of the sparsity
+RETRAINED = "after training on data without the most important words"
+ONE_MODEL = "of one model that was trained with masks, as it loses the most important words"
+NOTE = (
+    "The {score} on the test split {how}; bands are 95 % intervals over "
+    "seeds and test examples. The area is what lies between random's curve and the method's, as a share of what lies "
+    "between random's curve and its end."
+)
+
+
+@dataclass(frozen=True)
+class RoarPage:
+    """The curves of a run with all that is said about them."""
+
+    curves: Sequence[Curves]
+    score: Score = "macro_f1"
+    clip: bool = False
+
+    @cached_property
+    def judged(self) -> list[dict[str, Faithfulness]]:
+        return [part.judged(self.score, clip=self.clip) for part in self.curves]
+
+    @property
+    def verdict(self) -> list[str]:
+        """One sentence per study."""
+        found = zip(self.curves, self.judged, strict=True)
+        return [sentence(_title(part), judged) for part, judged in found if judged]
+
+    def to_html(self, path: str | Path, command: str | None = None) -> None:
+        """One self-contained page."""
+        who = self._faces()
+        sections = {}
+        for part, judged in zip(self.curves, self.judged, strict=True):
+            sections[_title(part)] = self._curves(part, judged, who)
+        sections["Sparsity"] = _sparsity(self.curves, who)
+        sections["Walltime"] = _walltime(self.curves, who)
+        sections["Reproduce"] = f"<pre>{escape(command)}</pre>" if command else ""
+        title = f"Which words does a model of {self.curves[0].data} need?"
+        first = self.verdict or ["No method is finished yet."]
+        parts.write(parts.page(title, first, self._facts(), sections, "seeds and test examples"), path)
+
+    def _faces(self) -> dict[str, Face]:
+        """One face per method in all studies; random is the control."""
+        methods = dict.fromkeys(m for part in self.curves for m in part.predicted)
+        return faces(list(methods), RANDOM)
+
+    def _facts(self) -> str:
+        seeds = sorted({seed for part in self.curves for mine in part.seeds.values() for seed in mine})
+        about = {
+            "model": ", ".join(dict.fromkeys(part.base for part in self.curves)),
+            "data": ", ".join(dict.fromkeys(part.data for part in self.curves)),
+            "test examples": str(len(self.curves[0].gold)),
+            "seeds": ", ".join(map(str, seeds)),
+            "score": self.score,
+        }
+        cells = "".join(f"<div><dt>{k}</dt><dd>{escape(v)}</dd></div>" for k, v in about.items())
+        return f'<dl class="facts">{cells}</dl>'
+
+    def _curves(self, part: Curves, judged: Mapping[str, Faithfulness], who: Mapping[str, Face]) -> str:
+        bands = part.bands(self.score)
+        plot = banded(
+            {m: b.mean for m, b in bands.items()},
+            {m: (b.low, b.high) for m, b in bands.items()},
+            [f"{100 * ratio:.0f}" for ratio in part.ratios],
+            who,
+            f"{self.score} of {_title(part)}",
+            "% of words masked",
+        )
+        notes = "".join(f'<p class="warn">{escape(note)}</p>' for note in leaks(judged))
+        how = ONE_MODEL if part.form == MEASURABLE else RETRAINED
+        about = f'<p class="note">{NOTE.format(score=self.score, how=how)}</p>'
+        said = escape(COVERAGE[0].upper() + COVERAGE[1:])
+        table = f'<div class="wide">{_areas(judged, who)}</div><p class="note">{said}.</p>'
+        return f'{about}<div class="grid half"><figure>{plot}</figure></div>{table}{notes}{_outside(part, who)}'
+
+
+def _title(part: Curves) -> str:
+    return part.form if part.study in ("recursive", "roar", "measurable") else f"{part.form}, {part.study}"
+
+
+def sentence(title: str, judged: Mapping[str, Faithfulness]) -> str:
+    """Who is faithful and by how much, who is not, and who can be told neither."""
+    names = short_names(list(judged))
+    ranked = sorted(judged, key=lambda m: -judged[m].value)
+    said = []
+    for verdict, words in ((FAITHFUL, "faithful to a degree"), (NOT, "not faithful"), (OPEN, "inconclusive")):
+        mine = [m for m in ranked if judged[m].verdict == verdict]
+        if mine:
+            shown = listed([f"{names[m]} ({percent(judged[m].value)})" for m in mine])
+            said.append(f"{shown} {'is' if len(mine) == 1 else 'are'} {words}")
+    return f"{title}: {'; '.join(said)}."
+
+
+def leaks(judged: Mapping[str, Faithfulness]) -> list[str]:
+    """Warnings of class leakage, and of areas significantly below random."""
+    names = short_names(list(judged))
+    found = [f"{names[m]}: {n}" for m, f in judged.items() for n in f.notes if "leakage" in n]
+    worse = [names[m] for m, f in judged.items() if f.both.high < 0]
+    return [*found, *([f"Significantly worse than random: {listed(worse)}."] if worse else [])]
+
+
+def percent(value: float) -> str:
+    return "unknown" if value != value else f"{100 * value:.1f} %"
+
+
+def between(interval: Interval) -> str:
+    if interval.low != interval.low:
+        return "unknown"
+    return f"[{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+
+
+def _areas(judged: Mapping[str, Faithfulness], who: Mapping[str, Face]) -> str:
+    rows = []
+    for method in sorted(judged, key=lambda m: -judged[m].value):
+        f = judged[method]
+        spans = "".join(f'<td class="n">{between(i)}</td>' for i in (f.both, f.bca, f.t))
+        rows.append(
+            f'<tr><th scope="row">{who[method].html}</th><td class="n"><b>{percent(f.value)}</b></td>{spans}'
+            f'<td class="n">{len(f.seeds)}</td><td>{MARKS[f.verdict].html}</td></tr>'
+        )
+    names = ("area", "seeds and texts", "seeds, BCa", "seeds, t", "seeds")
+    return _table("method", names, rows, "verdict")
+
+
+def _outside(part: Curves, who: Mapping[str, Face]) -> str:
+    """Of a measurable model: is what it is asked about like what it has seen?"""
+    if not part.outside:
+        return ""
+    rows = [
+        f'<tr><th scope="row">{who[m].html}</th>{"".join(f"<td class=n>{100 * s:.1f}</td>" for s in shares)}</tr>'
+        for m, shares in part.outside.items()
+    ]
+    note = (
+        '<p class="note">Inputs in per cent that the model does not know (MaSF, p below 5 %), by the share of words '
+        "masked; about 5 % if masked texts are as ordinary to it as those that it was validated on.</p>"
+    )
+    return note + f'<div class="wide">{_table("method", [f"{100 * r:.0f} %" for r in part.ratios], rows)}</div>'
+
+
+def _sparsity(curves: Sequence[Curves], who: Mapping[str, Face]) -> str:
+    found = {method: masses for part in curves for method, masses in part.sparsity.items()}
+    if not found:
+        return ""
+    rows = [
+        f'<tr><th scope="row">{who[m].html}</th>'
+        + "".join(f'<td class="n">{100 * masses[name]:.1f}</td>' for name in SHOWN)
+        + "</tr>"
+        for m, masses in found.items()
+        if m in who
+    ]
+    heads = [
+        name.replace("top_", "top ").replace("share_", "top ") + (" %" if "share" in name else "") for name in SHOWN
+    ]
+    note = (
+        '<p class="note">Mean share of the mass of |scores|, in per cent, that the highest words hold; '
+        "unmasked models, validation split.</p>"
+    )
+    return note + _table("method", heads, rows)
+
+
+def _walltime(curves: Sequence[Curves], who: Mapping[str, Face]) -> str:
+    rows = []
+    for part in curves:
+        steps = len(part.ratios) - 2
+        for method, spent in part.seconds.items():
+            if method not in who:
+                continue
+            seconds = [spent.get(name, 0.0) for name in ("explain", "train")]
+            explained = steps if part.form == "Recursive ROAR" and method != RANDOM else 1
+            total = (seconds[0] * explained + seconds[1] * (steps if part.form != MEASURABLE else 1)) / 60
+            cells = "".join(f'<td class="n">{value:.1f}</td>' for value in (*seconds, total))
+            rows.append(f'<tr><th scope="row">{who[method].html}</th><td>{_title(part)}</td>{cells}</tr>')
+    note = '<p class="note">Means over steps and seeds; the total is of one seed, without the runs that all share.</p>'
+    return note + _table("method", ("form", "s explaining", "s training", "min in total"), rows, left=1)
+
+
+def _table(first: str, heads: Sequence[str], rows: Sequence[str], last: str | None = None, left: int = 0) -> str:
+    """The first `left` of the columns are words."""
+    cells = "".join(
+        f'<th scope="col"{"" if i < left else " class=n"}>{escape(head)}</th>' for i, head in enumerate(heads)
+    )
+    end = f'<th scope="col">{last}</th>' if last else ""
+    return (
+        f'<table><thead><tr><th scope="col">{first}</th>{cells}{end}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    )

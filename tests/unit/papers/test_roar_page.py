@@ -1,0 +1,113 @@
+"""The results page of ROAR: from an empty store, from a small one, and claims on areas made by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.evaluation.roar.verdict import Faithfulness, Leak
+from assay.experiments.runner import run
+from assay.experiments.store import Store
+from assay.statistics.bootstrap import Interval
+from unit.experiments.test_roar import QUICK, write
+
+FOLDER = Path(__file__).parents[3] / "papers" / "roar"
+STEPS = {"truth": [1.0, 0.5], "recursive": [1.0, 0.5], "roar": [1.0, 1.0], "worst": [1.0, 1.0]}
+
+
+@pytest.fixture(scope="module")
+def page():
+    """papers/roar/page.py under a name of its own: another paper has a page too."""
+    before = list(sys.path)
+    spec = importlib.util.spec_from_file_location("roar_page", FOLDER / "page.py")
+    module = sys.modules["roar_page"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.path[:] = before
+    return module
+
+
+def evidence(page, curves=(), areas=()):
+    made = page.Evidence(dict(curves), dict(areas))
+    made.__dict__["synthetic"] = STEPS  # the real one takes half a minute
+    return made
+
+
+def area(value, half=0.02, verdict="faithful", leak=None, curve=(0.9, 0.5, 0.4)):
+    span = Interval(value, value - half, value + half, 5)
+    return Faithfulness(value, span, span, span, (value,) * 5, verdict, leak, curve, ())
+
+
+def test_nothing_is_run_yet(page):
+    text = page.page(evidence(page), {})
+    assert text.count("**not run yet**") == len(page.CLAIMS) - 1
+    assert "| 10 | Synthetic problem: Recursive ROAR is the truth" in text
+    assert "**confirmed**" in text
+
+
+def test_claims_follow_the_areas(page):
+    from judged import attention_among_the_best, ig_not_generally_better, leakage, order_on_sst
+
+    sst = {
+        "attention": area(0.157),
+        "gradient": area(0.076),
+        "input x gradient": area(0.28),
+        "integrated gradients": area(0.378),
+    }
+    e = evidence(page, areas={(("SST", "LSTM"), "recursive"): sst})
+    assert order_on_sst(e)[0] is True
+    assert attention_among_the_best(e)[0] is True
+    assert ig_not_generally_better(e)[0] is False
+    assert leakage(e) == (False, "no curve rises")
+    leaky = area(-0.1, leak=Leak(0.2, 0.4, 0.1, 0.001))
+    babi = {"attention": area(0.7), "gradient": area(0.5), "integrated gradients": leaky}
+    e = evidence(page, areas={(("SST", "LSTM"), "recursive"): sst, (("bAbI-1", "LSTM"), "recursive"): babi})
+    assert ig_not_generally_better(e)[0] is True
+    assert "bAbI-1 LSTM recursive integrated gradients: +10.0 from 20 to 40 %" in leakage(e)[1]
+    sst["gradient"] = area(0.3)
+    assert order_on_sst(e)[0] is False
+    sst["gradient"] = area(0.378)
+    sst["attention"] = area(0.377)
+    assert attention_among_the_best(e)[0] is False  # the paper's exception is gone
+
+
+def test_published_numbers(page):
+    """Some of the fact sheet's section 8, and the form in which they are printed."""
+    assert page.AREAS["SST", "LSTM"]["integrated gradients"] == (37.8, 4.6, 5.3)
+    assert page.AREAS["SNLI", "transformer"]["gradient"] == (50.7, 1.1, 0.8)
+    assert page.published((28.0, 5.6, 4.4)) == "28 [23.6, 33.6]"
+    assert page._within(area(0.34, 0.02), (28.0, 5.6, 4.4)) == "yes"
+    assert page._within(area(0.37, 0.02), (28.0, 5.6, 4.4)) == "no"
+
+
+PLAN = """
+name: tiny
+data: {{sst: {data}}}
+models:
+  bilstm: {{train: "bilstm_attention(hidden=4, width=4)", on: sst, seeds: [0], recipe: "{recipe}"}}
+studies:
+  recursive:
+    {{kind: roar, data: trained_on, step: 50, methods: [attention, "integrated_gradients(steps=2, baseline=zero)"]}}
+  measurable: {{kind: measurable, data: trained_on, step: 50, methods: [attention]}}
+"""
+
+
+def test_a_small_store_becomes_a_page(page, tmp_path):
+    pytest.importorskip("seaborn", reason="needs the extra: pip install 'assay[plots]'")
+    data = write(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
+    (tmp_path / "sst.yaml").write_text(PLAN.format(data=data, recipe=QUICK))
+    store = Store(tmp_path / "s")
+    assert run(tmp_path / "sst.yaml", store=store.folder, progress=False).ok
+    found = page.gather(store, page.TASKS[:1], tmp_path)
+    assert set(found.curves) == {(("SST", "LSTM"), "recursive"), (("SST", "LSTM"), "measurable")}
+    assert set(found.of("SST", "LSTM")) == {"attention", "integrated gradients"}
+    made = evidence(page, found.curves, found.areas)
+    figures = page.draw(made, tmp_path / "roar")
+    assert {"synthetic", "recursive_lstm", "sparsity_top", "measurable"} <= set(figures)
+    assert all((tmp_path / "roar" / f"{name}.png").stat().st_size > 5000 for name in figures)
+    text = page.page(made, figures)
+    assert "| SST | LSTM | integrated gradients |" in text
+    assert "37.8 [32.5, 42.4]" in text
+    assert "Cost of one seed" in text
