@@ -26,8 +26,8 @@ class SequentialIntegratedGradients:
 
     On its path only token i moves, so its integral is v(x) - v(x with r_i in place of x_i), for every i by itself.
     `exact` (default) takes that difference, one forward pass per token; `exact=False` walks the path with `steps` nodes
-    of a rule and reports the largest gap to it as quadrature_error (up to 2e-4 of a logit with the paper's 50 nodes on
-    four SST sentences and a fine-tuned MiniLM, 5e-8 with 100).
+    of a rule and reports the largest gap to it as quadrature_error (up to 9e-4 of a logit with the paper's 50 nodes on
+    four SST sentences and a fine-tuned MiniLM, 7e-6 with 100: docs/speed_search.md).
     Weakness: summed over the width it is occlusion by the baseline, and as blind to redundancy; scores do not add up.
     """
 
