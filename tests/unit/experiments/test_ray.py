@@ -96,7 +96,7 @@ def test_the_graph_of_roar(cluster: str, tmp_path: Path) -> None:
     data = roar.write(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
     for engine, more in (("local", {}), ("ray", {"workers": 2})):
         store = Store(tmp_path / engine)
-        found = roar.planned(store, roar.asked(data, seeds=2, step=50))
+        found = roar.planned(store, roar.asked(data, both=False, step=50))
         assert run(found, store=store.folder, engine=engine, threads=1, progress=False, **more).ok  # type: ignore[arg-type]
         assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".remains")]
     assert rows(tmp_path / "ray") == rows(tmp_path / "local")
