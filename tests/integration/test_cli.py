@@ -15,6 +15,8 @@ import pytest
 
 from assay.core.types import Attribution
 
+from .conftest import Refused
+
 ASSAY = [sys.executable, "-m", "assay"]
 
 
@@ -66,12 +68,17 @@ def test_json_and_html_of_two_methods(tmp_path: Path) -> None:
         (["--input", "x.jsonl"], ["--input and --output go together"]),
     ],
 )
-def test_bad_input_ends_in_a_sentence(arguments: list[str], words: list[str], tmp_path: Path) -> None:
-    done = run("explain", *arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
+def test_bad_input_ends_in_a_sentence(arguments: list[str], words: list[str], refused: Refused, tmp_path: Path) -> None:
+    said = refused("explain", *arguments, cwd=tmp_path)
     for word in words:
-        assert word in done.stderr
+        assert word in said
+
+
+def test_a_mistake_leaves_no_traceback(tmp_path: Path) -> None:
+    done = run("explain", "--target", "posittive", "x", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "there is no label 'posittive'" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_file_with_bad_lines_keeps_the_good_ones(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from assay.faithfulness import FAITHFULNESS
 from assay.faithfulness.protocol import FIVE
-from assay.reports.faces import COLOURS, faces
+from assay.reports.faces import MARKERS, faces
 from assay.reports.marks import figures, mark
 from assay.reports.plots import Axis, bar_axis, curves, interval_bar, nice_ticks, spread
 from assay.reports.protocols import steps
@@ -85,7 +85,7 @@ def test_steps_are_found_by_asking_the_metric(name: str) -> None:
 def test_faces_differ_in_more_than_colour() -> None:
     who = faces([f"m{i}" for i in range(12)] + ["random"], "random")
     assert len({(f.colour, f.marker) for f in who.values()}) == 13
-    assert len({f.marker for f in list(who.values())[: len(COLOURS)]}) == len(COLOURS)
+    assert len({f.marker for f in list(who.values())[: len(MARKERS)]}) == len(MARKERS)
 
 
 def test_marks_say_what_the_tests_say() -> None:
