@@ -33,8 +33,8 @@ CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 Value = Callable[[Any], float]  # of one mask
 NOTE = (
     "One mask at a time loses by its batches: a pass of a dozen positions reads all weights for them and has no work "
-    "for a second core. In processor time of one thread it lost 3.0 x on an idle machine and 6.0 x on a busy one, "
-    "where others take the cache."
+    "for a second core. In processor time of one thread (`--clock processor`) it loses less on an idle machine, and "
+    "more on a busy one, where others take the cache."
 )
 SIG = "sequential_integrated_gradients"
 
