@@ -1,4 +1,4 @@
-"""How two Ray workers of one thread compare with one: `python benchmarks/ray_scaling.py [--jobs 24]`.
+"""How two Ray workers of one thread compare with one: `python benchmarks/ray_scaling.py [--jobs 30]`.
 
 The plan is cut into equal jobs on the built-in model, at least two minutes of them for one worker. Start-up of Ray and
 of the workers (imports) is not counted: time runs from the start of the first job to the end of the last, as the
@@ -31,7 +31,7 @@ studies:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=24)
+    parser.add_argument("--jobs", type=int, default=30)
     parser.add_argument("--samples", type=int, default=600)
     parser.add_argument("--examples", type=int, default=20, help="per job")
     parser.add_argument("--local", action="store_true", help="run the local engine too and compare its rows")
