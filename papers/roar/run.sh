@@ -16,6 +16,7 @@ parts() {
   for seed in 0 1 2 3 4; do echo "sst.yaml roar $seed"; done
   for seed in 0 1 2 3 4; do echo "sst.yaml weighted $seed"; done
   for seed in 0 1 2 3 4; do echo "sst.yaml measurable $seed"; done
+  for seed in 0 1 2; do echo "embeddings.yaml unmasked $seed"; done
   for seed in 0 1 2; do echo "babi.yaml recursive $seed on=babi1"; done
   for seed in 0 1; do echo "snli.yaml recursive $seed"; done
   echo "imdb.yaml recursive 0"
@@ -23,6 +24,8 @@ parts() {
   for seed in 0 1 2; do echo "babi.yaml recursive $seed on=babi2"; done
   for seed in 0 1 2; do echo "sst.yaml one_token $seed"; done
   for seed in 0 1 2; do echo "babi.yaml roar $seed on=babi1"; done
+  echo "babi.yaml one_token 0 on=babi1"
+  echo "imdb.yaml one_token 0"
   for seed in 0 1; do echo "snli.yaml roar $seed"; done
   echo "imdb.yaml roar 0"
 }

@@ -205,7 +205,8 @@ def above(what: str, first: Callable[[], Cell], second: Callable[[], Cell], by: 
     def judge() -> tuple[str, bool]:
         gap = first().minus(second())
         found, runs = gap.interval, gap.values.mean(1)
-        return f"{show(found, sign=True)} > {by:g}", bool(_low(found) > by and (runs > by).all())
+        apart = f" (trainings {', '.join(f'{run:+.2f}' for run in runs)})" if not (runs > by).all() else ""
+        return f"{show(found, sign=True)} > {by:g}{apart}", bool(_low(found) > by and not apart)
 
     return part(what, judge)
 

@@ -187,6 +187,7 @@ def test_statements() -> None:
     assert not above("", low, high).holds
     assert not above("", high, low, by=0.3).holds
     assert not above("", torn, low).holds  # the mean is above, one training is not
+    assert "(trainings " in above("", torn, low).text  # and the page says which
     assert not_above("", low, high).holds
     assert not not_above("", high, low).holds
     assert alike("", high, low, 0.4).holds

@@ -73,6 +73,22 @@ def test_claims_follow_the_areas(page):
     assert attention_among_the_best(e)[0] is False  # the paper's exception is gone
 
 
+def test_ig_by_words(page):
+    from judged import ig_by_words
+
+    low, high = area(0.1), area(0.5)
+    imdb = {"attention": high, "gradient": high, "integrated gradients": low}
+    babi = {"attention": high, "gradient": low, "integrated gradients": high}
+    places = {(("IMDB", "LSTM"), "one_token"): imdb}
+    assert ig_by_words(evidence(page, areas=places))[0] is None  # bAbI is still to come
+    places[("bAbI-1", "LSTM"), "one_token"] = babi
+    assert ig_by_words(evidence(page, areas=places))[0] is True
+    babi["integrated gradients"] = low
+    assert ig_by_words(evidence(page, areas=places))[0] is False
+    imdb["integrated gradients"], babi["integrated gradients"] = high, high
+    assert ig_by_words(evidence(page, areas=places))[0] is False
+
+
 def test_published_numbers(page):
     """Some of the fact sheet's section 8, and the form in which they are printed."""
     assert page.AREAS["SST", "LSTM"]["integrated gradients"] == (37.8, 4.6, 5.3)
@@ -107,7 +123,8 @@ def test_a_small_store_becomes_a_page(page, tmp_path):
     figures = page.draw(made, tmp_path / "roar")
     assert {"synthetic", "recursive_lstm", "sparsity_top", "measurable"} <= set(figures)
     assert all((tmp_path / "roar" / f"{name}.png").stat().st_size > 5000 for name in figures)
-    text = page.page(made, figures)
+    text = page.page(made, figures, page.vector_lines(store, tmp_path / "sst.yaml"))
+    assert "| bilstm | " in text.partition("word vectors of")[2]
     assert "| SST | LSTM | integrated gradients |" in text
     assert "37.8 [32.5, 42.4]" in text
     assert "Cost of one seed" in text
