@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from integration.test_cli import run
+from integration.test_cli import ASSAY, run
 from unit.experiments.test_roar import QUICK, write
 
 pytestmark = pytest.mark.slow  # five processes, each of which reads torch and transformers
@@ -30,6 +33,33 @@ def test_tables_page_and_json(tmp_path: Path, form: str, title: str) -> None:
     assert (found["form"], found["ratios"]) == (title, [0, 0.5, 1])
     assert len(found["methods"]["attention"]["curve"]) == 3
     assert bool(found["outside"]) == (form == "--measurable")
+
+
+def test_killed_in_a_training_it_goes_on_and_ends_the_same(tmp_path: Path) -> None:
+    """Nothing finished is run again: the records that stood at the kill stay as they are, file by file."""
+    write(tmp_path / "d", {"train": 600, "dev": 60, "test": 60})
+    command = ("roar", "--data", "d", *MODEL, "--seeds", "1", "--step", "50", "--threads", "1", "--store")
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    victim = subprocess.Popen([*ASSAY, *command, "killed"], cwd=tmp_path, **quiet)
+    deadline = time.time() + 600
+    while time.time() < deadline and len(records(tmp_path / "killed")) < 4 and victim.poll() is None:
+        time.sleep(0.02)
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    kept = records(tmp_path / "killed")
+    for store in ("killed", "whole"):
+        assert run(*command, store, "--json", f"{store}.json", cwd=tmp_path).returncode == 0
+    after = records(tmp_path / "killed")
+    assert 4 <= len(kept) < len(after), "the kill must come in the middle"
+    assert {name: after[name] for name in kept} == kept
+    found, whole = (json.loads((tmp_path / f"{store}.json").read_text()) for store in ("killed", "whole"))
+    assert found[0]["methods"]["attention"]["curve"] == whole[0]["methods"]["attention"]["curve"]
+
+
+def records(store: Path) -> dict[str, tuple[int, int]]:
+    """Finished records by key; one written anew would be another file."""
+    found = (path for path in store.rglob("*.json") if len(path.stem) == 64)
+    return {path.stem: (path.stat().st_ino, path.stat().st_mtime_ns) for path in found}
 
 
 def test_what_cannot_be_is_a_sentence(tmp_path: Path) -> None:
