@@ -313,10 +313,11 @@ python papers/roar/page.py --store ~/.cache/assay-roar/store     # this page
 ```
 
 What differs from the paper: word vectors from the table of a pretrained encoder (granite-embedding-30m, chosen by
-validation macro-F1, see below) instead of fastText and GloVe; trainings stop when validation has
-stopped improving; IG has 20 points, which rank words as 50 and 500 do (`python papers/roar/riemann.py` prints how
-nearly); SNLI has 10,000 training pairs, IMDB 1,500 reviews and steps of 20 %; a six-layer MiniLM with 1,500 training
-examples stands for RoBERTa; MIMIC is not to be had.
+validation macro-F1, see below) instead of fastText and GloVe; trainings stop when validation has stopped improving; IG
+has six Gauss-Legendre points, which rank words as 500 right Riemann points do, more nearly than the paper's 50
+(`python papers/roar/riemann.py --store ~/.cache/assay-roar/store` prints how nearly; MiniLM has ten); SNLI has 10,000
+training pairs, IMDB 1,500 reviews and steps of 20 %; a six-layer MiniLM with 1,500 training examples stands for
+RoBERTa; MIMIC is not to be had.
 """
 VECTORS = """SST's word vectors were chosen on the validation split (`assay run papers/roar/embeddings.yaml --store
 ~/.cache/assay-roar/store --threads 1`, then `python papers/roar/vectors.py --store ~/.cache/assay-roar/store`):

@@ -1,9 +1,10 @@
-"""Do 20 points of integrated gradients rank words as 50 do? On the unmasked SST model of a seed, against 500 points.
+"""How many points of integrated gradients rank words as the paper's 50 do? Against 500, on the SST model of a seed.
 
     python papers/roar/riemann.py --store ~/.cache/assay-roar/store [--examples 200] [--seed 0]
 
-Prints per number of points Spearman's correlation of |scores| with those of 500 points, and the share of the first 10,
-30 and 50 % of the words that are the same: what a mask is made of. Right Riemann sum, zero baseline, gold label.
+Prints for right Riemann sums (the paper's) and Gauss-Legendre nodes Spearman's correlation of |scores| with those of
+500 right points, and the share of the first 10, 30 and 50 % of the words that are the same: what a mask is made of.
+Zero baseline, gold label, unmasked texts.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from assay.experiments.store import Store
 from assay.explainers.explain import explain
 from assay.models.load import load_model
 
-MANY, FEW, SHARES = 500, (10, 20, 50), (10, 30, 50)
+MANY, SHARES = (500, "right"), (10, 30, 50)
+FEW = [(steps, "right") for steps in (10, 20, 50)] + [(steps, "gauss_legendre") for steps in (4, 6, 8, 12)]
 
 
-def scores(model, examples, steps: int) -> list[np.ndarray]:
-    method = f"integrated_gradients(steps={steps}, baseline=zero, rule=right)"
+def scores(model, examples, steps: int, rule: str) -> list[np.ndarray]:
+    method = f"integrated_gradients(steps={steps}, baseline=zero, rule={rule})"
     targets = [example.label for example in examples]
     found = explain(model, list(examples), method, target=targets, scope="text", progress=False)
     return [np.abs(a.scores) for a in found]
@@ -47,14 +49,14 @@ def main() -> None:
     rank = next(job.kind for job in jobs if isinstance(job.kind, Rank) and job.at["seed"] == given.seed)
     model = load_model(store.artifacts.path(rank.model))
     examples = rank.source.held().take(given.examples, 0)
-    truth = scores(model, examples, MANY)
-    for steps in FEW:
-        mine = scores(model, examples, steps)
+    truth = scores(model, examples, *MANY)
+    for steps, rule in FEW:
+        mine = scores(model, examples, steps, rule)
         rho = np.mean([spearmanr(a, b).statistic for a, b in zip(mine, truth, strict=True)])
         pairs = list(zip(mine, truth, strict=True))
         tops = {s: np.mean([v for a, b in pairs if (v := same(a, b, s)) is not None]) for s in SHARES}
         print(
-            f"{steps} points: Spearman {rho:.4f}; the same first "
+            f"{steps} points, {rule}: Spearman {rho:.4f}; the same first "
             + ", ".join(f"{s} %: {v:.3f}" for s, v in tops.items())
         )
 

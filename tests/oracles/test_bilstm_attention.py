@@ -13,6 +13,7 @@ from torch import nn
 import assay
 from assay.core.types import Example, Target
 from assay.explainers.gradient import weighted_integrated_gradients as published
+from assay.explainers.gradient.gradient import _root
 from assay.masking.units import divide
 from assay.models import seams
 from assay.models.encoding import Batch
@@ -127,6 +128,22 @@ def test_the_gradient_over_the_vocabulary(case):
     for unit in range(len(found.units)):
         rows = [t for t in range(len(spans)) if unit_of[t] == unit]
         assert found.scores[unit] == pytest.approx(float(wide[0, rows].sum(0).norm()), rel=1e-5)
+
+
+def test_the_vocabulary_is_looked_at_again_when_it_has_changed():
+    """Its root is kept from batch to batch, and made anew after an edit, also one that torch does not count."""
+    table = torch.nn.Parameter(torch.randn(7, 3, dtype=torch.float64))
+
+    def right() -> bool:
+        return torch.allclose(_root(table) @ _root(table), table.detach().T @ table.detach())
+
+    assert right()
+    assert _root(table) is _root(table)
+    table.data[2, 1] += 1.0
+    assert right()
+    with torch.no_grad():
+        table.mul_(2.0)
+    assert right()
 
 
 def test_a_picture_has_no_vocabulary():

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from assay.core.types import Scale
 from assay.models import seams
@@ -44,8 +45,20 @@ class Gradient:
         return gradient if self.reduction == "l2" else gradient.sum(-1)
 
 
+_ROOTS = WeakTensorKeyDictionary()  # by word table, for as long as it lives: one root serves all batches
+
+
 def _root(table: Tensor) -> Tensor:
     """(D,D) a symmetric R with R R = E'E, so that ||R g|| = ||E g|| for every g: nothing is ever V wide."""
+    state = table._version, table.detach().sum().item()  # the sum sees changes through .data, the version does not
+    known = _ROOTS.get(table)
+    if known is None or known[0] != state:
+        known = _ROOTS[table] = state, _computed_root(table)
+    root: Tensor = known[1]
+    return root
+
+
+def _computed_root(table: Tensor) -> Tensor:
     wide = table.detach().double()
     values, vectors = torch.linalg.eigh(wide.T @ wide)
     root: Tensor = vectors * values.clamp(min=0).sqrt() @ vectors.T
