@@ -64,12 +64,14 @@ def _summary(verdicts: Sequence[Mapping[str, Judged]]) -> str:
 
 
 def _word(found: Judged) -> str:
-    return f"{found.verdict} ({_score(found.parts)}){'*' if found.lacking else ''}"
+    score = _score(found.parts)
+    return found.verdict + (f" ({score})" if score else "") + ("*" if found.lacking else "")
 
 
 def _score(parts: Sequence[Part]) -> str:
+    """How many statements hold of those tested; nothing if none was."""
     tested = [p for p in parts if p.holds is not None]
-    return f"{sum(bool(p.holds) for p in tested)} of {len(tested)}"
+    return f"{sum(bool(p.holds) for p in tested)} of {len(tested)}" if tested else ""
 
 
 def _model_table(e: Evidence) -> str:
@@ -153,7 +155,8 @@ def _claim(verdicts: Mapping[str, Judged], drawn: Sequence[str], store: str) -> 
 
 
 def _verdict(found: Judged, scale: str) -> Iterator[str]:
-    yield from (f"**{found.verdict}**{scale}, {_score(found.parts)} statements hold.", "")
+    score = _score(found.parts)
+    yield from (f"**{found.verdict}**{scale}{f', {score} statements hold' if score else ''}.", "")
     if found.lacking:
         yield from (f"Provisional: trainings so far {'; '.join(found.lacking)}.", "")
     yield from _statements(found.parts)
