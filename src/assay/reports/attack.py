@@ -10,11 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.types import Attribution, Example
-from assay.datasets.dataset import Dataset
-from assay.datasets.load import load_dataset
 from assay.evaluation.adversarial.top_k_attack import MEASURES, TopKAttack, summary
-from assay.models.load import load_model
-from assay.models.model import Model
 from assay.reports import study as parts
 from assay.reports.examples import KEY, heat_map, pictures, shown_units
 from assay.reports.faces import Face, faces, short_names
@@ -30,13 +26,10 @@ HEADS = {
 
 
 @dataclass(frozen=True)
-class Attacked:
+class Attacked(parts.Found):
     """What an attack on explanations found."""
 
-    model: Model
-    data: Dataset
     study: TopKAttack
-    rows: list[dict[str, Any]]
 
     @cached_property
     def summary(self) -> list[dict[str, Any]]:
@@ -44,16 +37,9 @@ class Attacked:
         return summary(self.rows)
 
     @property
-    def methods(self) -> list[str]:
-        return list(dict.fromkeys(row["method"] for row in self.rows))
-
-    @property
     def verdict(self) -> list[str]:
         """One sentence per objective."""
         return [_sentence(o, [r for r in self.summary if r["objective"] == o]) for o in self.study.objectives]
-
-    def to_dict(self) -> dict[str, Any]:
-        return parts.record(self.model, self.data, self.study, self.rows, self.summary)
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
         """One self-contained page with original and attacked heat maps side by side."""
@@ -134,10 +120,7 @@ def attack(
     chosen: dict[str, Any] = {} if methods is None else {"methods": tuple(methods)}
     chosen |= {} if objectives is None else {"objectives": tuple(objectives)}
     study = TopKAttack(**chosen, **settings)
-    data = load_dataset(dataset)
-    data = data if limit is None else data.take(limit, study.seed)
-    loaded = load_model(model)
-    return Attacked(loaded, data, study, study.run(loaded, data, progress=progress))
+    return Attacked.by(study, model, dataset, limit, progress)
 
 
 def _cell(found: Sequence[float]) -> str:

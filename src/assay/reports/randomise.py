@@ -11,11 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.datasets.dataset import Dataset
-from assay.datasets.load import load_dataset
 from assay.evaluation.sanity.layer_randomisation import LayerRandomisation, summary
-from assay.models.load import load_model
-from assay.models.model import Model
 from assay.reports import study as parts
 from assay.reports.faces import Face, faces, short_names
 from assay.reports.marks import figures
@@ -30,22 +26,15 @@ ABOUT = {
 
 
 @dataclass(frozen=True)
-class Randomised:
+class Randomised(parts.Found):
     """What a layer randomisation found."""
 
-    model: Model
-    data: Dataset
     study: LayerRandomisation
-    rows: list[dict[str, Any]]
 
     @cached_property
     def summary(self) -> list[dict[str, Any]]:
         """Per method, mode and block: mean Spearman correlation with its interval."""
         return summary(self.rows)
-
-    @property
-    def methods(self) -> list[str]:
-        return list(dict.fromkeys(row["method"] for row in self.rows))
 
     def deepest(self, mode: str) -> dict[str, dict[str, Any]]:
         """Per method the summary where most of the model is gone (cascading) or at its lowest (independent)."""
@@ -58,9 +47,6 @@ class Randomised:
     def verdict(self) -> list[str]:
         """One sentence per mode."""
         return [_sentence(mode, self.deepest(mode)) for mode in self.study.modes]
-
-    def to_dict(self) -> dict[str, Any]:
-        return parts.record(self.model, self.data, self.study, self.rows, self.summary)
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
         """One self-contained page with a curve over the blocks per method."""
@@ -115,10 +101,7 @@ def randomise(
     chosen: dict[str, Any] = {} if methods is None else {"methods": tuple(methods)}
     drawn = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     study = LayerRandomisation(**chosen, seeds=drawn, **settings)
-    data = load_dataset(dataset)
-    data = data if limit is None else data.take(limit, study.seed)
-    loaded = load_model(model)
-    return Randomised(loaded, data, study, study.run(loaded, data, progress=progress))
+    return Randomised.by(study, model, dataset, limit, progress)
 
 
 def _curve(rows: Sequence[dict[str, Any]], method: str, mode: str, blocks: Sequence[int]) -> NDArray[np.float64]:

@@ -1,17 +1,21 @@
-"""What the pages and records of all studies share: head, facts, sections, how to get the same numbers again."""
+"""What results, pages and records of all studies share: head, facts, sections, how to get the same numbers again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from assay.core.errors import AssayError
 from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
+from assay.datasets.load import load_dataset
 from assay.experiments.bench import versions
+from assay.models.load import load_model
 from assay.models.model import Model
 from assay.reports.record import plain
 from assay.reports.reproduce import pairs
@@ -19,6 +23,39 @@ from assay.reports.style import style
 from assay.statistics.power import SMALL
 
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a study of a model's explanations on some data found; a subclass says it in its own words."""
+
+    model: Model
+    data: Dataset
+    study: Any
+    rows: list[Row]
+
+    @classmethod
+    def by(cls, study: Any, model: Any, dataset: Any, limit: int | None, progress: bool | None) -> Self:
+        """Run a study on as many examples as asked for, drawn by its seed."""
+        data = load_dataset(dataset)
+        data = data if limit is None else data.take(limit, study.seed)
+        loaded = load_model(model)
+        return cls(loaded, data, study, study.run(loaded, data, progress=progress))
+
+    @cached_property
+    def summary(self) -> list[Row]:
+        """Means with their intervals."""
+        raise NotImplementedError
+
+    @property
+    def methods(self) -> list[str]:
+        return list(dict.fromkeys(row["method"] for row in self.rows))
+
+    def to_dict(self) -> Row:
+        """As plain JSON; all but `provenance` is the same whenever it is run again."""
+        about = settings(self.model, self.data, self.study)
+        found: Row = plain({"settings": about, "summary": self.summary, "rows": self.rows, "provenance": versions()})
+        return found
 
 
 def page(title: str, verdict: Sequence[str], facts: str, sections: Mapping[str, str], over: str = "examples") -> str:
@@ -72,19 +109,6 @@ def settings(model: Model, data: Dataset, study: Any) -> dict[str, Any]:
         "study": str(Spec.of(study)),
         "revision": study.revision,
     }
-
-
-def record(model: Model, data: Dataset, study: Any, rows: Sequence[Row], summary: Sequence[Row]) -> Row:
-    """The study as plain JSON; all but `provenance` is the same whenever it is run again."""
-    found: Row = plain(
-        {
-            "settings": settings(model, data, study),
-            "summary": list(summary),
-            "rows": list(rows),
-            "provenance": versions(),
-        }
-    )
-    return found
 
 
 def write(text: str, path: str | Path) -> None:
