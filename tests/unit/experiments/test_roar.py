@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from assay.reports.roar import RoarPage, leaks, sentence
 from assay.statistics.bootstrap import Interval
 from assay.training.classifier import train_classifier
 from assay.training.recipe import Recipe
+from families import precise
 
 QUICK = "recipe(epochs=2, batch_size=8, learning_rate=0.05, optimiser=adam, schedule=constant, warmup=0)"
 FILLER = ["the", "soup", "was", "here", "again", "today"]
@@ -226,6 +228,15 @@ def test_ranks_come_back_from_their_file(tmp_path):
     ranks = {s: [[Span(0, 4, 9), Span(0, 0, 3)], [], [Span(0, 1, 2)]] for s in ("train", "validation", "test")}
     write_ranks(tmp_path, ranks)
     assert read_ranks(tmp_path) == ranks
+
+
+def test_a_text_without_words_has_an_empty_rank():
+    texts = ["the film is bright", "", "bright", " "]
+    data = Dataset(tuple(Example(t, id=str(i), label=i % 2) for i, t in enumerate(texts)), "d", ("a", "b"))
+    rank = Rank(None, "gradient", "key")
+    ranks, scores = rank.ranked(precise("bilstm_attention"), data, None)
+    assert [len(spans) for spans in ranks] == [len(values) for values in scores] == [4, 0, 1, 0]
+    assert rank.ranked(precise("bilstm_attention"), replace(data, examples=data.examples[1:2]), None)[0] == [[]]
 
 
 def test_sparsity_by_hand():

@@ -28,7 +28,6 @@ from assay.experiments.kinds.evaluate import gold_of
 from assay.experiments.kinds.train import Train, performance_metrics
 from assay.explainers.explain import CHUNK, named_methods
 from assay.explainers.explain import Job as Explaining
-from assay.masking.units import divide
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.training.classifier import Trainable, predict
@@ -38,6 +37,7 @@ SPLITS = ("train", "validation", "test")
 RANKS = "ranks.npz"
 PRIMARY = 0  # the segment that is masked; the auxiliary text never is
 TOPS, SHARES = range(1, 11), range(10, 100, 10)  # of the sparsity
+Explained = tuple[list[Span], NDArray[Any]]  # the words of a text and their scores
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,7 @@ class Rank:
             model, named_methods([self.method]), scope=PRIMARY, seed=self.seed, batch_tokens=self.batch_tokens
         )
         ranks, scores = [], []
-        readable = [(i, e) for i, e in enumerate(data) if _readable(model, e)]
-        found = dict(zip((i for i, _ in readable), self._explained(asked, data, readable), strict=True))
+        found = self._explained(asked, data)
         for i, example in enumerate(data):
             spans, values = found.get(i, ([], np.zeros(0)))
             old = {span: u for u, span in enumerate(spans)}
@@ -112,27 +111,36 @@ class Rank:
             scores.append(np.delete(values, masked))
         return ranks, scores
 
-    def _explained(
-        self, asked: Explaining, data: Dataset, examples: Sequence[tuple[int, Example]]
-    ) -> Iterator[tuple[list[Span], NDArray[Any]]]:
-        quiet = Progress("", None, show=False)
+    def _explained(self, asked: Explaining, data: Dataset) -> dict[int, Explained]:
+        """By place in the data; a text without words is left out."""
+        out: dict[int, Explained] = {}
+        examples = list(enumerate(data))
         for start in range(0, len(examples), CHUNK):
             chunk = examples[start : start + CHUNK]
-            targets = [gold_of(asked.model, data, e) if self.target == "gold" else None for _, e in chunk]
-            for a in asked.run(chunk, targets, quiet)[self.method]:
-                seen = [u for u, unit in enumerate(a.units) if unit.seen]
-                values = a.scores[seen].astype(np.float64)
-                spans = [Span(PRIMARY, a.units[u].start, a.units[u].end) for u in seen]
-                yield spans, values if self.signed else np.abs(values)
+            try:
+                found = list(self._chunk(asked, data, chunk))
+            except InputError:  # so rare that looking first would cost more
+                chunk = [(i, e) for i, e in chunk if _readable(asked, e)]
+                found = list(self._chunk(asked, data, chunk)) if chunk else []
+            out |= zip((i for i, _ in chunk), found, strict=True)
+        return out
+
+    def _chunk(self, asked: Explaining, data: Dataset, chunk: Sequence[tuple[int, Example]]) -> Iterator[Explained]:
+        targets = [gold_of(asked.model, data, e) if self.target == "gold" else None for _, e in chunk]
+        for a in asked.run(chunk, targets, Progress("", None, show=False))[self.method]:
+            seen = [u for u, unit in enumerate(a.units) if unit.seen]
+            values = a.scores[seen].astype(np.float64)
+            spans = [Span(PRIMARY, a.units[u].start, a.units[u].end) for u in seen]
+            yield spans, values if self.signed else np.abs(values)
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
         for name, value in rows["sparsity"].items():
             yield {"metric": f"mass_{name}", "value": value}
 
 
-def _readable(model: Model, example: Example) -> bool:
+def _readable(asked: Explaining, example: Example) -> bool:
     try:
-        divide(model.encode(example), scope=PRIMARY)
+        asked.encode(example, 0)
     except InputError:
         return False
     return True
