@@ -205,8 +205,9 @@ def above(what: str, first: Callable[[], Cell], second: Callable[[], Cell], by: 
     def judge() -> tuple[str, bool]:
         gap = first().minus(second())
         found, runs = gap.interval, gap.values.mean(1)
-        apart = f" (trainings {', '.join(f'{run:+.2f}' for run in runs)})" if not (runs > by).all() else ""
-        return f"{show(found, sign=True)} > {by:g}{apart}", bool(_low(found) > by and not apart)
+        agree = bool((runs > by).all())
+        torn = "" if agree or len(runs) == 1 else f" (trainings {', '.join(f'{run:+.2f}' for run in runs)})"
+        return f"{show(found, sign=True)} > {by:g}{torn}", bool(_low(found) > by) and agree
 
     return part(what, judge)
 
