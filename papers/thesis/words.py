@@ -44,3 +44,22 @@ errors. `python papers/thesis/signed_sum.py` measures |sum| / norm: 1.6e-7 on th
 here, 0.61 on the Llama and 0.57 on the T5. A ranking of rounding errors may well fall below random, as claim 9 reports
 for BERT. So what the claims say of plain gradients on these architectures says nothing about gradients; `gradient` in
 Assay takes the norm unless told otherwise."""
+FINDINGS = """## In plain words
+
+A claim is called reproduced only if every one of its statements holds; the brackets above say how many do.
+
+- **What holds.** IG, LIME and SHAP find the planted cue at every size (claim 1) and stay the most faithful whatever the
+  size (5); architectures differ more than sizes do (21); attention beats plain gradients except on the causal model
+  (24); on e-SNLI the best methods share about two words in five with the annotators (7).
+- **Attention does better than in the thesis.** Where the model reads both ways, average attention puts the cue first
+  almost always (3, 10), and on BERT and RoBERTa it agrees with the annotators of e-SNLI at least as well as any other
+  method (12). On the causal model it ranks the cue last, as the thesis says: the cue stands at the end, and causal
+  attention favours what comes early, whatever was learnt.
+- **The causal model is no exception in faithfulness.** The thesis saw no method apart from random on GPT-2; on the
+  Llama here IG, LIME and SHAP are far from it (11).
+- **One broken block is not enough.** In the thesis gradient methods lost all correlation after one or two blocks; here
+  it takes most of the blocks, above all for IG (13).
+- **The models are too sure of themselves.** All of them are nearly perfect on augmented SST, so the probability is
+  saturated and its gradient next to nothing. An attack on plain gradients of the probability then ends after a few tiny
+  moves with nothing changed (17 to 19); on the logit they can be attacked.
+"""
