@@ -14,11 +14,12 @@ under 0 no longer counts against "about 0.1"), 6 (order), 14 (rollout in shallow
 numbers that decided it.
 
 ```
-assay run papers/thesis/augmented_sst.yaml --store ~/.cache/assay-thesis --threads 1
-assay run papers/thesis/mnli.yaml --store ~/.cache/assay-thesis --threads 1
-assay run papers/thesis/esnli.yaml --store ~/.cache/assay-thesis --threads 1
-python papers/thesis/page.py --store ~/.cache/assay-thesis
+papers/thesis/run.sh                                            # all plans, two workers, goes on where it was
+python papers/thesis/page.py --store ~/.cache/assay-thesis      # this page
 ```
+
+(or plan by plan: `assay run papers/thesis/augmented_sst.yaml --store ~/.cache/assay-thesis --threads 1`, `mnli.yaml`,
+`esnli.yaml`.)
 
 What differs from the thesis: small models (table below; the sizes start from random weights, a Llama stands for
 GPT-2), three trainings per model on SST instead of one (one where architectures are attacked), 200 examples instead of

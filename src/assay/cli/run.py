@@ -23,7 +23,7 @@ def run(
     threads: Annotated[int | None, typer.Option(help="of each worker; default: cores / workers")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="keep trained models that no job needs any more")] = False,
     only: Annotated[
-        list[str] | None, typer.Option(help="a part of it, e.g. seed=1; again for more names", metavar="NAME=VALUE")
+        list[str] | None, typer.Option(help="a part of it, e.g. seed=0,1; again for more names", metavar="NAME=VALUES")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would be run")] = False,
 ) -> None:

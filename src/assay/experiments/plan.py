@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from assay.core.errors import AssayError, SpecError, nearest
-from assay.core.spec import Spec, parse
+from assay.core.spec import Spec, parse, split
 from assay.experiments.bench import Bench
 from assay.experiments.job import Job, Kind, Place
 from assay.experiments.kinds import KINDS
@@ -126,15 +126,13 @@ def _data(page: Page, data: Mapping[str, Data], model: Outside | Trained) -> lis
 
 
 def part_of(plan: Plan, only: Mapping[str, str]) -> Plan:
-    """The plan with the cells where every name has the value that is asked for, and all that their jobs need.
+    """The plan with the cells where every name has one of the values asked for, and all that their jobs need.
 
-    {"study": "recursive", "seed": "1"}: so that processes may share a plan, each with its own part.
+    {"study": "roar,recursive", "seed": "1"}: so that processes may share a plan, each with its own part.
     """
-    names = dict.fromkeys(name for cell in plan.cells for job in cell.jobs for name in job.at)
-    for name in only:
-        if name not in names:
-            raise SpecError(f"--only {name}={only[name]}: {nearest(name, names)}")
-    kept = {job.key for cell in plan.cells for job in cell.jobs if _is(job, only)}
+    jobs = [job for cell in plan.cells for job in cell.jobs]
+    wanted = {name: _known(name, values, jobs) for name, values in only.items()}
+    kept = {job.key for job in jobs if all(str(job.at.get(name)) in values for name, values in wanted.items())}
     if only and not kept:
         raise SpecError(f"nothing of the plan {plan.name} has {', '.join(f'{k}={v}' for k, v in only.items())}")
     for key in reversed(list(plan.jobs)):  # what is needed comes before what needs it
@@ -143,5 +141,13 @@ def part_of(plan: Plan, only: Mapping[str, str]) -> Plan:
     return replace(plan, jobs={key: job for key, job in plan.jobs.items() if not only or key in kept})
 
 
-def _is(job: Job, only: Mapping[str, str]) -> bool:
-    return all(str(job.at.get(name)) == value for name, value in only.items())
+def _known(name: str, values: str, jobs: Sequence[Job]) -> list[str]:
+    """The values, each of which some job has."""
+    names = dict.fromkeys(known for job in jobs for known in job.at)
+    if name not in names:
+        raise SpecError(f"--only {name}={values}: {nearest(name, names)}")
+    known = dict.fromkeys(str(job.at[name]) for job in jobs if name in job.at)
+    for value in split(values):
+        if value not in known:
+            raise SpecError(f"--only {name}={value}: {nearest(value, known)}")
+    return split(values)

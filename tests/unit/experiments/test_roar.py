@@ -297,10 +297,16 @@ def test_a_part_of_a_plan_has_all_that_it_needs(tmp_path):
     assert set(roar.jobs) < set(parts[1].jobs)
     assert all(set(job.needs) <= set(roar.jobs) for job in roar.jobs.values())
     assert part_of(plan, {}).jobs == plan.jobs
+    assert part_of(plan, {"seed": "0, 1"}).jobs == plan.jobs
+    assert part_of(plan, {"seed": "1", "study": "roar,recursive"}).jobs == parts[1].jobs
+    with pytest.raises(SpecError, match="--only study=raor: did you mean 'roar'"):
+        part_of(plan, {"study": "recursive,raor"})
     with pytest.raises(SpecError, match="did you mean 'seed'"):
         part_of(plan, {"sed": "1"})
-    with pytest.raises(SpecError, match="nothing of the plan roar has seed=7"):
+    with pytest.raises(SpecError, match="--only seed=7: allowed: 0, 1"):
         part_of(plan, {"seed": "7"})
+    with pytest.raises(SpecError, match="nothing of the plan roar has study=roar, recursive=True"):
+        part_of(plan, {"study": "roar", "recursive": "True"})
 
 
 def test_word_vectors_enter_a_key_by_their_content(tmp_path):
