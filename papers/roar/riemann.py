@@ -4,7 +4,7 @@
 
 Prints for right Riemann sums (the paper's) and Gauss-Legendre nodes Spearman's correlation of |scores| with those of
 500 right points, and the share of the first 10, 30 and 50 % of the words that are the same: what a mask is made of.
-Zero baseline, gold label, unmasked texts.
+Zero baseline, gold label, unmasked texts; for the formula and for the weighted variant.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ MANY, SHARES = (500, "right"), (10, 30, 50)
 FEW = [(steps, "right") for steps in (10, 20, 50)] + [(steps, "gauss_legendre") for steps in (4, 6, 8, 12)]
 
 
-def scores(model, examples, steps: int, rule: str) -> list[np.ndarray]:
-    method = f"integrated_gradients(steps={steps}, baseline=zero, rule={rule})"
+def scores(model, examples, name: str, steps: int, rule: str) -> list[np.ndarray]:
+    method = f"{name}(steps={steps}, baseline=zero, rule={rule})"
     targets = [example.label for example in examples]
     found = explain(model, list(examples), method, target=targets, scope="text", progress=False)
     return [np.abs(a.scores) for a in found]
@@ -49,16 +49,14 @@ def main() -> None:
     rank = next(job.kind for job in jobs if isinstance(job.kind, Rank) and job.at["seed"] == given.seed)
     model = load_model(store.artifacts.path(rank.model))
     examples = rank.source.held().take(given.examples, 0)
-    truth = scores(model, examples, *MANY)
-    for steps, rule in FEW:
-        mine = scores(model, examples, steps, rule)
-        rho = np.mean([spearmanr(a, b).statistic for a, b in zip(mine, truth, strict=True)])
-        pairs = list(zip(mine, truth, strict=True))
-        tops = {s: np.mean([v for a, b in pairs if (v := same(a, b, s)) is not None]) for s in SHARES}
-        print(
-            f"{steps} points, {rule}: Spearman {rho:.4f}; the same first "
-            + ", ".join(f"{s} %: {v:.3f}" for s, v in tops.items())
-        )
+    for name in ("integrated_gradients", "weighted_integrated_gradients"):
+        truth = scores(model, examples, name, *MANY)
+        for steps, rule in FEW:
+            pairs = list(zip(scores(model, examples, name, steps, rule), truth, strict=True))
+            rho = np.mean([spearmanr(a, b).statistic for a, b in pairs])
+            tops = {s: np.mean([v for a, b in pairs if (v := same(a, b, s)) is not None]) for s in SHARES}
+            words = ", ".join(f"{s} %: {v:.3f}" for s, v in tops.items())
+            print(f"{name}, {steps} points, {rule}: Spearman {rho:.4f}; the same first {words}")
 
 
 if __name__ == "__main__":

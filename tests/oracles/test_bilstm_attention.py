@@ -170,6 +170,9 @@ def test_the_published_integrated_gradients_carry_one_more_factor():
     terms = [gradients(model, TEXT, i / 50) for i in range(1, 51)]
     literal = sum(i / 50 * (g * e).sum(-1) for i, (g, e) in enumerate(terms, 1)) / 50
     assert np.allclose(found.scores, literal, atol=1e-6)
+    limit = explain(model, TEXT, "weighted_integrated_gradients(steps=2000)", target=0)
+    few = explain(model, TEXT, "weighted_integrated_gradients(steps=32, rule=gauss_legendre)", target=0)
+    assert np.abs(few.scores - limit.scores).max() < 0.2 * np.abs(found.scores - limit.scores).max()
     paper = explain(model, TEXT, "integrated_gradients(steps=50, baseline=zero, rule=right)", target=0)
     assert np.abs(found.scores - paper.scores).max() > 0.1 * np.abs(paper.scores).max()
 
