@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from assay.experiments.roar import Curves
 
 SCORES = ("macro_f1", "micro_f1", "accuracy")
-ENCODER = "recipe(epochs=3, batch_size=16, learning_rate=2e-05, betas=[0.9, 0.98])"  # the paper's for RoBERTa
+ENCODER = (
+    "recipe(epochs=3, batch_size=16, learning_rate=2e-05, betas=[0.9, 0.98], clip=None)"  # the paper's for RoBERTa
+)
 
 
 def run(
@@ -98,6 +100,7 @@ def content(options: dict[str, Any]) -> dict[str, Any]:
     given = [options["model_family"], options["base"]]
     if sum(g is not None for g in given) != 1:
         raise SpecError("say what is trained: --model-family (from nothing) or --base (pretrained), one of the two")
+    from assay.experiments.kinds.roar import METHODS
     from assay.experiments.references import bare
 
     start, name = next(g for g in given if g is not None), bare(options["data"])
@@ -106,7 +109,10 @@ def content(options: dict[str, Any]) -> dict[str, Any]:
     wanted = [options["recursive"]] if not options["both"] else [True, False]
     study = {key: options[key] for key in ("step", "last", "signed", "target", "test", "test_limit")}
     study |= {"kind": "roar", "by": "count" if options["count"] else "share", "data": "trained_on"}
-    study |= {} if options["methods"] is None else {"methods": split_specs(options["methods"])}
+    if options["methods"] is not None:
+        study["methods"] = split_specs(options["methods"])
+    elif not start.startswith("bilstm_attention"):  # the paper's attention is the BiLSTM's
+        study["methods"] = [method for method in METHODS if method != "attention"]
     model = {key: options[key] for key in ("limit", "validation_limit", "max_length") if options[key] is not None}
     model |= {"train": start, "on": name, "seeds": list(range(options["seeds"]))}
     recipe = options["recipe"] or _recipe(start, options["data"])
@@ -206,6 +212,7 @@ def _dict(part: Curves, judged: dict[str, Faithfulness]) -> dict[str, Any]:
         "data": part.data,
         "recursive": part.recursive,
         "ratios": part.ratios,
+        "words": part.words,
         "seeds": part.seeds,
         "methods": {method: f.to_dict() for method, f in judged.items()},
         "sparsity": part.sparsity,

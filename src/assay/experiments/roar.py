@@ -47,6 +47,23 @@ class Curves:
     outside: Mapping[str, list[float]] = field(
         default_factory=dict
     )  # (I,) by method: inputs that the model does not know
+    words: int | None = None  # the last count, where words are counted instead of shares
+
+    @property
+    def axis(self) -> list[float]:
+        """What the points that are drawn have masked: per cent of the words, or words (without the floor)."""
+        if self.words is None:
+            return [round(100 * ratio, 6) for ratio in self.ratios]
+        return [round(self.words * ratio, 6) for ratio in self.ratios[:-1]]
+
+    @property
+    def unit(self) -> str:
+        return "% of words masked" if self.words is None else "words masked"
+
+    @property
+    def steps(self) -> int:
+        """How often is explained and trained again: not at nothing and at all masked."""
+        return len(self.ratios) - 2
 
     @property
     def methods(self) -> list[str]:
@@ -92,7 +109,8 @@ def _joined(place: tuple[str, str, str], cells: list[Cell], store: Store) -> Cur
     told = _sparsity(cells, store), _seconds(cells, store), _outside(cells, seeds, store)
     base = bare(str(dict(cells[0].model.about)["base"]))
     points, truth = list(ratios.values()), np.array(gold, np.int64)
-    return Curves(*place, base, _form(kind), kind.recursive, points, truth, seeds, predicted, *told)
+    words = kind.steps[-1].k if kind.by == "count" else None
+    return Curves(*place, base, _form(kind), kind.recursive, points, truth, seeds, predicted, *told, words)
 
 
 def _whole(answers: Mapping[str, Mapping[Any, Any]], method: str, ratios: Mapping[Any, float]) -> bool:
@@ -105,11 +123,10 @@ def _form(kind: Roar | Measurable) -> str:
 
 
 def _ratios(kind: Roar | Measurable) -> dict[Any, float]:
-    """Where on the axis each run lies; of counts the last one is the end, because texts differ in length."""
+    """Where on the axis each run lies; of counts the last one is the end, and all masked the floor below it."""
     steps = [amount.k for amount in kind.steps]
-    if kind.by == "count":
-        return {k: k / steps[-1] for k in (0, *steps)}
-    return {**{k: k / 100 for k in (0, *steps)}, "all": 1.0}
+    end = steps[-1] if kind.by == "count" else 100
+    return {**{k: k / end for k in (0, *steps)}, "all": 1.0}
 
 
 def _answers(cell: Cell, ratios: Mapping[Any, float], store: Store) -> dict[str, dict[Any, list[int]]]:

@@ -83,14 +83,14 @@ class RoarPage:
         return f'<dl class="facts">{cells}</dl>'
 
     def _curves(self, part: Curves, judged: Mapping[str, Faithfulness], who: Mapping[str, Face]) -> str:
-        bands = part.bands(self.score)
+        bands, n = part.bands(self.score), len(part.axis)
         plot = banded(
-            {m: b.mean for m, b in bands.items()},
-            {m: (b.low, b.high) for m, b in bands.items()},
-            [f"{100 * ratio:.0f}" for ratio in part.ratios],
+            {m: b.mean[:n] for m, b in bands.items()},
+            {m: (b.low[:n], b.high[:n]) for m, b in bands.items()},
+            [f"{at:g}" for at in part.axis],
             who,
             f"{self.score} of {_title(part)}",
-            "% of words masked",
+            part.unit,
         )
         notes = "".join(f'<p class="warn">{escape(note)}</p>' for note in leaks(judged))
         how = ONE_MODEL if part.form == MEASURABLE else RETRAINED
@@ -187,7 +187,7 @@ def _sparsity(curves: Sequence[Curves], who: Mapping[str, Face]) -> str:
 def _walltime(curves: Sequence[Curves], who: Mapping[str, Face]) -> str:
     rows = []
     for part in curves:
-        steps = len(part.ratios) - 2
+        steps = part.steps
         for method, spent in part.seconds.items():
             if method not in who:
                 continue

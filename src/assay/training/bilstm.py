@@ -28,7 +28,7 @@ PAIRED_RECIPE = (
 
 @dataclass(frozen=True)
 class BilstmSize:
-    """Sizes and the start of the word vectors; the defaults are the paper's for SST."""
+    """Sizes and the start of the word vectors; the sizes are the paper's for SST, which has fastText's vectors."""
 
     hidden: int = 128  # of each direction
     width: int | None = None  # of the word vectors; None: the file's, or 300

@@ -61,6 +61,8 @@ def test_clipping_and_curves_that_say_nothing():
     assert area([0, 0.5, 1], [1, 3, 0], [1, 0.2, 0]) < -1
     assert area([0, 0.5, 1], [1, 3, 0], [1, 0.2, 0], clip=True) == -1
     assert np.isnan(area([0, 1], [0.5, 0.5], [0.5, 0.5]))
+    # a curve that ends before everything is masked, with its floor of 0.2: (b - p) / 2 over (b - 0.2), by hand
+    assert area([0, 1, 1], [1, 0.4, 0.2], [1, 0.9, 0.2]) == pytest.approx(0.25 / 0.75)
     with pytest.raises(InputError, match="rising ratios"):
         area([0, 0, 1], [1, 1, 0], [1, 1, 0])
 
@@ -213,6 +215,14 @@ def test_leakage_fires_only_on_a_real_rise():
     assert found.leak.start < 0.4 <= found.leak.end
     assert found.leak.rise == pytest.approx(0.2, abs=0.08)
     assert any("class leakage" in note for note in found.notes)
+    # the same rise in random's curve is none that a mask has made, and neither is one up to the shared end
+    assert judge(RATIOS, leaky, leaky, gold, recursive=True, score="accuracy", resamples=200).leak is None
+    late, _ = predictions(np.where(TENTHS == 1, 0.8, 0.5), seed=3)
+    assert judge(RATIOS, late, random, gold, recursive=True, score="accuracy", resamples=200).leak is None
+    # one training of five that came out well is no rise
+    lucky = predictions(np.full(11, 0.5), seed=4)[0]
+    lucky[0, 5] = gold
+    assert judge(RATIOS, lucky, random, gold, recursive=True, score="accuracy", resamples=400).leak is None
     false = [
         judge(RATIOS, predictions(BASE, seed=s)[0], random, gold, recursive=True, score="accuracy", resamples=200).leak
         for s in range(10, 20)

@@ -218,7 +218,8 @@ def test_counts_of_words(tmp_path):
     plan = planned(store, asked(data, both=False, count=True, step=1, last=2))
     assert run(plan, store=store.folder, progress=False).ok
     (found,) = curves(plan, store)
-    assert found.ratios == [0, 0.5, 1]
+    assert found.ratios == [0, 0.5, 1, 1]  # all masked is the floor
+    assert (found.words, found.axis, found.unit, found.steps) == (2, [0, 1, 2], "words masked", 2)
 
 
 # --- ranks and sparsity ------------------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ class WeightedIntegratedGradients:
     The code differentiates with respect to the embedding before it is scaled, so that every term has one more factor
     j/k than the paper's formula. Not complete: for a linear model the scores sum to (k+1)/2k of v(x) - v(r). Here to
     reproduce published numbers; for anything else take integrated_gradients. Other rules than right, the code's, come
-    to what the sum tends to, integral_0^1 a dv/dx_i (r + a (x - r)) da, with fewer points.
+    to what the sum tends to, integral_0^1 a dv/dx_i (r + a (x - r)) da, with fewer points. Special tokens stay as they
+    are, where the code scaled those of a single text too.
     """
 
     steps: int = 50
