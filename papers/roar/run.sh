@@ -29,6 +29,7 @@ parts() {
   each "0" "imdb.yaml study=one_token"
   each "0 1" "snli.yaml study=roar"
   each "0" "imdb.yaml study=roar"
+  for data in sst snli babi1; do each "0" "minilm.yaml study=roar trained_on=$data"; done
 }
 
 if [ $# -gt 0 ]; then printf '%s\n' "$@"; else parts; fi | sed 's|^|papers/roar/|' | papers/workers.sh

@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from assay.evaluation.roar.verdict import Faithfulness, Leak
@@ -45,32 +46,49 @@ def test_nothing_is_run_yet(page):
     assert text.count("**not run yet**") == len(page.CLAIMS) - 1
     assert "| 10 | Synthetic problem: Recursive ROAR is the truth" in text
     assert "**confirmed**" in text
+    assert "Run so far: nothing." in text
+
+
+def paper_sst():
+    names = ("attention", "gradient", "input x gradient", "integrated gradients")
+    return dict(zip(names, map(area, (0.157, 0.076, 0.28, 0.378)), strict=True))
+
+
+def test_claims_wait_for_what_they_need(page):
+    """With the paper's own numbers of SST alone nothing is confirmed or refuted that needs more."""
+    from judged import attention_among_the_best, ig_not_generally_better, leakage, order_on_sst, who_is_best
+
+    e = evidence(page, areas={(("SST", "LSTM"), "recursive"): paper_sst()})
+    assert order_on_sst(e)[0] == "confirmed"
+    for judge in (attention_among_the_best, ig_not_generally_better, leakage, who_is_best):
+        assert judge(e)[0] == "not run yet"
 
 
 def test_claims_follow_the_areas(page):
     from judged import attention_among_the_best, ig_not_generally_better, leakage, order_on_sst
 
-    sst = {
-        "attention": area(0.157),
-        "gradient": area(0.076),
-        "input x gradient": area(0.28),
-        "integrated gradients": area(0.378),
-    }
-    e = evidence(page, areas={(("SST", "LSTM"), "recursive"): sst})
-    assert order_on_sst(e)[0] is True
-    assert attention_among_the_best(e)[0] is True
-    assert ig_not_generally_better(e)[0] is False
-    assert leakage(e) == (False, "no curve rises")
+    sst = paper_sst()
     leaky = area(-0.1, leak=Leak(0.2, 0.4, 0.1, 0.001))
     babi = {"attention": area(0.7), "gradient": area(0.5), "integrated gradients": leaky}
-    e = evidence(page, areas={(("SST", "LSTM"), "recursive"): sst, (("bAbI-1", "LSTM"), "recursive"): babi})
-    assert ig_not_generally_better(e)[0] is True
+    places = {(("SST", "LSTM"), "recursive"): sst, (("bAbI-1", "LSTM"), "recursive"): babi}
+    e = evidence(page, areas=places)
+    assert attention_among_the_best(e)[0] == "confirmed"
+    assert ig_not_generally_better(e)[0] == "confirmed"
+    assert leakage(e)[0] == "confirmed"
     assert "bAbI-1 LSTM recursive integrated gradients: +10.0 from 20 to 40 %" in leakage(e)[1]
+    babi["gradient"], babi["attention"] = area(-0.11), area(0.7)  # attention is no gradient
+    assert ig_not_generally_better(e)[0] == "not run yet"
+    places[("SNLI", "LSTM"), "recursive"] = babi
+    assert ig_not_generally_better(evidence(page, areas=places))[0] == "undecided"
+    babi["gradient"] = area(0.9)
+    assert attention_among_the_best(e)[0] == "refuted"  # beaten elsewhere
     sst["gradient"] = area(0.3)
-    assert order_on_sst(e)[0] is False
-    sst["gradient"] = area(0.378)
-    sst["attention"] = area(0.377)
-    assert attention_among_the_best(e)[0] is False  # the paper's exception is gone
+    assert order_on_sst(e)[0] == "refuted"
+    sst["gradient"], sst["input x gradient"] = area(0.076), area(0.37)
+    assert order_on_sst(e)[0] == "undecided"
+    babi["gradient"] = area(0.5)
+    sst |= {"attention": area(0.377)}
+    assert attention_among_the_best(e)[0] == "undecided"  # the paper's exception is gone, but not turned round
 
 
 def test_ig_by_words(page):
@@ -80,13 +98,25 @@ def test_ig_by_words(page):
     imdb = {"attention": high, "gradient": high, "integrated gradients": low}
     babi = {"attention": high, "gradient": low, "integrated gradients": high}
     places = {(("IMDB", "LSTM"), "one_token"): imdb}
-    assert ig_by_words(evidence(page, areas=places))[0] is None  # bAbI is still to come
+    assert ig_by_words(evidence(page, areas=places))[0] == "not run yet"  # bAbI is still to come
     places[("bAbI-1", "LSTM"), "one_token"] = babi
-    assert ig_by_words(evidence(page, areas=places))[0] is True
+    assert ig_by_words(evidence(page, areas=places))[0] == "confirmed"
     babi["integrated gradients"] = low
-    assert ig_by_words(evidence(page, areas=places))[0] is False
-    imdb["integrated gradients"], babi["integrated gradients"] = high, high
-    assert ig_by_words(evidence(page, areas=places))[0] is False
+    assert ig_by_words(evidence(page, areas=places))[0] == "refuted"
+    babi["integrated gradients"] = high
+    imdb["attention"] = low
+    assert ig_by_words(evidence(page, areas=places))[0] == "undecided"
+    imdb["integrated gradients"] = area(float("nan"))
+    assert ig_by_words(evidence(page, areas=places))[0] == "not run yet"  # no area, nothing to say
+
+
+def test_models_are_compared_on_one_grid(page):
+    """The steps of 10 % are left out where another model has steps of 20 %."""
+    fine = page.Curves("s", "g", "d", "b", "Recursive ROAR", True, [i / 10 for i in range(11)], np.zeros(3, int), {}, {
+        "random": np.arange(11)[None, :, None].repeat(3, 2)})  # fmt: skip
+    cut = page.at(fine, page.FIFTHS)
+    assert cut.axis == page.FIFTHS
+    assert cut.predicted["random"][0, :, 0].tolist() == [0, 2, 4, 6, 8, 10]
 
 
 def test_published_numbers(page):
