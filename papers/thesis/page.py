@@ -20,7 +20,7 @@ from claims import CLAIMS, Claim, Judged
 from evidence import NAMES, Evidence, Part, Row
 from figures import FIGURES, MEASURES
 from gather import PLANS, gather
-from words import ATTACK_NOTE, FIGURE_NOTE, FINDINGS, INTRODUCTION, MODEL_NOTE
+from words import ATTACK_NOTE, FIGURE_NOTE, FINDINGS, INTRODUCTION, MODEL_NOTE, READING
 
 from assay.experiments.status import Status
 from assay.reports.bands import points
@@ -41,7 +41,7 @@ def page(e: Evidence, found: Mapping[str, Status], drawn: Sequence[str], store: 
     verdicts = judged(e)
     parts = [INTRODUCTION, _progress(found), _summary(verdicts), *([FINDINGS] if drawn else []), _model_table(e)]
     parts += [_figure_section(drawn, store), full]
-    return "\n".join([*parts, "## The claims, one by one", "", *(_claim(v, drawn, store) for v in verdicts)])
+    return "\n".join([*parts, "## The claims, one by one", "", READING, *(_claim(v, drawn, store) for v in verdicts)])
 
 
 def _progress(found: Mapping[str, Status]) -> str:

@@ -73,8 +73,9 @@ def _passes(e: Evidence, grid: str) -> tuple[str, bool]:
 @claim(24, "Attention slightly beats plain gradients, except on GPT-2", "sizes_faithfulness",
        "architectures_faithfulness", scaled=True)  # fmt: skip
 def attention_beats_gradients(e: Evidence) -> list[Part]:
-    """Mean rank % and comprehensiveness of the better attention method are better than those of plain gradients on
-    the seven models that are not causal, and not on the causal one."""
+    """Mean rank % and comprehensiveness of the better attention method (picked for each) are better than those of
+    plain gradients on the seven models that are not causal, comprehensiveness not shown to be by more than 0.2
+    ("slightly"), and no better on the causal one."""
     out = []
     for g in (*SIZES, *ARCHITECTURES):
         judge = not_above if g == CAUSAL else above
@@ -83,4 +84,6 @@ def attention_beats_gradients(e: Evidence) -> list[Part]:
             pair = (better, cell(e, g, "gradient", metric))
             first, second = pair if metric == COMP else pair[::-1]
             out.append(judge(f"{g} attention better than Grad, {metric}", first, second))
+            if g != CAUSAL and metric == COMP:
+                out.append(not_above(f"{g} attention better than Grad, {metric}", first, second, by=0.2))
     return out

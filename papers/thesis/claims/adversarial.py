@@ -13,6 +13,7 @@ from evidence import (
     SIZES,
     Cell,
     Evidence,
+    NotTestableError,
     Part,
     above,
     alike,
@@ -30,11 +31,24 @@ def _hit(e: Evidence, grid: str, method: str, objective: str, measure: str, data
     return lambda: e.attack(grid, method, objective, measure, data)
 
 
+def _moved(e: Evidence, grid: str, method: str, measure: str, data: str = "sst") -> dict[str, Callable[[], Cell]]:
+    """A measure by objective, where at least one attack changed a ranking: one that did nothing leaves all alone."""
+
+    def cell(objective: str) -> Cell:
+        ranks = [e.attack(grid, method, o, "rank_change", data) for o in OBJECTIVES]
+        if not any(c.values.any() for c in ranks):
+            raise NotTestableError("no attack changed a ranking")
+        return e.attack(grid, method, objective, measure, data)
+
+    return {objective: lambda o=objective: cell(o) for objective in OBJECTIVES}  # type: ignore[misc]
+
+
 @claim(17, "Every explanation can be attacked; IG's ranks move least", "sizes_attack", scaled=True)
 def attack_sizes(e: Evidence) -> list[Part]:
     """At each size: rank change ≥ 0.4 for all three methods and both objectives; unconstrained, IG's rank change
     below and its top-k sum change above those of both gradient methods; rank change under both objectives alike
-    (± 0.1) for gradient x input and IG, unconstrained above constrained for gradients."""
+    (± 0.1) for gradient x input and IG, unconstrained above constrained for gradients. Where no attack on a method
+    changed a ranking, what the objectives have in common is not testable."""
     out = []
     for g in SIZES:
         for o, word in OBJECTIVES.items():
@@ -46,7 +60,7 @@ def attack_sizes(e: Evidence) -> list[Part]:
             out.append(above(f"{SHORT[m]}-IG {g} rank change", _hit(e, g, m, KEPT, "rank_change"), ig_rank))
             out.append(above(f"IG-{SHORT[m]} {g} sum change", ig_sum, _hit(e, g, m, KEPT, "top_k_sum_change")))
         for m in ATTACKED:
-            pair = [_hit(e, g, m, o, "rank_change") for o in (KEPT, MATCHED)]
+            pair = _moved(e, g, m, "rank_change").values()
             text = f"{name(g, m)} unconstrained-constrained"
             out.append(above(text, *pair) if m == "gradient" else alike(text, *pair, margin=0.1))
     return out
@@ -56,7 +70,7 @@ def _still(e: Evidence, g: str, m: str, o: str, *, moves: bool, data: str = "sst
     """Whether an attack moves the probability by more than 0.05 on average (absolute change)."""
 
     def judge() -> tuple[str, bool]:
-        found = e.attack(g, m, o, "absolute_probability_change", data).interval
+        found = _moved(e, g, m, "absolute_probability_change", data)[o]().interval
         return f"{show(found)} {'> 0.05' if moves else '≤ 0.05'}", found.low > 0.05 if moves else found.low <= 0.05
 
     return part(f"{name(g, m)} {OBJECTIVES[o]} |Δp|", judge)
@@ -65,7 +79,8 @@ def _still(e: Evidence, g: str, m: str, o: str, *, moves: bool, data: str = "sst
 @claim(18, "T5: constrained attacks leave the probability alone", "sizes_attack", scaled=True)
 def attack_probability_sizes(e: Evidence) -> list[Part]:
     """At each size the mean absolute change of probability is ≤ 0.05 for all constrained attacks and unconstrained
-    IG, and > 0.05 for unconstrained gradients and gradient x input."""
+    IG, and > 0.05 for unconstrained gradients and gradient x input. Where no attack on a method changed a ranking:
+    not testable."""
     return [_still(e, g, m, o, moves=o == KEPT and m in GRADIENTS) for g in SIZES for m in ATTACKED for o in OBJECTIVES]
 
 

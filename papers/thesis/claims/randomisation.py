@@ -69,8 +69,9 @@ def _attention_decays(e: Evidence, grids: Sequence[str], data: str = "sst") -> l
        "sizes_independent", "architectures_cascading", "architectures_independent")  # fmt: skip
 def attention_decays(e: Evidence) -> list[Part]:
     """Average attention, cascading, all but the causal model, and rollout where there are at most four blocks: rho
-    ends below 0.5 and no step takes over 60 % of the fall. Rollout, independent, models of six and more blocks: rho
-    ≥ 0.9 in the later half and < 0.5 at the first block. Causal model: both ≥ 0.9 everywhere."""
+    ends below 0.5 and no step takes over 60 % of the fall (two blocks: only the end counts). Rollout, independent,
+    models of six and more blocks: rho ≥ 0.9 in the later half and < 0.5 at the first block. Causal model: both ≥ 0.9
+    everywhere."""
     return _attention_decays(e, (*SIZES, *ARCHITECTURES))
 
 
