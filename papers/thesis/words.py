@@ -48,15 +48,15 @@ errors. `python papers/thesis/signed_sum.py` measures |sum| / norm: 1.6e-7 on th
 here, 0.61 on the Llama and 0.57 on the T5. Rounding errors are large where the gradient is, with any sign: such a
 ranking puts what matters first or last by chance. What the claims say of plain gradients on BERT and RoBERTa is about
 that, not about gradients; `gradient` in Assay takes the norm unless told otherwise."""
-READING = """Each claim is a list of statements. A bound such as "≥ 0.4" or "≈ 0.5" (± 0.1) counts as met (✓) unless the
-95 % interval over examples lies wholly on the wrong side of it; "above" needs the whole interval of the paired difference, and the
-mean of every training, on the right side; "not > x" holds unless the whole interval is above x; "alike" needs the whole
-interval within the margin. Intervals of claims are BCa, those of figures and means.csv percentiles as in the thesis;
-blocks count from 0 in means.csv and from 1 in figures. Grad, GxI, IG, SHAP, AvgAtt, Rollout: gradient (summed),
-gradient_x_input, integrated_gradients, kernel_shap, average_attention, attention_rollout; Ens3, Ens7: thesis_top3,
-thesis_all; t5_1 to t5_4: the sizes. Unconstrained attacks keep the class (prediction_kept), constrained ones match the
-probability (probability_matched). The columns say what gradients are taken of: the probability, as in the thesis, or
-the logit.
+READING = """Each claim is a list of statements. A bound such as "≥ 0.4" or "≈ 0.5" (± 0.1) counts as met (✓) unless
+the 95 % interval over examples lies wholly on the wrong side of it; "above" needs the whole interval of the paired
+difference, and the mean of every training, on the right side; "not > x" holds unless the whole interval is above x;
+"alike" needs the whole interval within the margin. Intervals of claims are BCa, those of figures and means.csv
+percentiles as in the thesis; blocks count from 0 in means.csv and from 1 in figures. Grad, GxI, IG, SHAP, AvgAtt,
+Rollout: gradient (summed), gradient_x_input, integrated_gradients, kernel_shap, average_attention, attention_rollout;
+Ens3, Ens7: thesis_top3, thesis_all; t5_1 to t5_4: the sizes. Unconstrained attacks keep the class (prediction_kept),
+constrained ones match the probability (probability_matched). The columns say what gradients are taken of: the
+probability, as in the thesis, or the logit.
 """
 FINDINGS = """## In plain words
 

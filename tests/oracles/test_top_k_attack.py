@@ -131,6 +131,26 @@ def test_the_best_delta_does_what_the_row_says():
     assert torch.allclose(p.probability(look.logits, state.labels), state.best_probability, atol=1e-9)
 
 
+def test_a_finer_method_may_measure():
+    """The attack is the same; before and after are explained by the other method, of the class attacked."""
+    rough, fine = "integrated_gradients(steps=1, rule=gauss_legendre)", "integrated_gradients(steps=40, rule=middle)"
+    plain, judged = (attack("bert", methods=(rough,), measured=m) for m in (None, (fine,)))
+    with quiet():
+        exact = assay.explain(model_of("bert"), list(CASES["bert"].inputs), fine, target=Target(scale="probability"))
+    by_id = {a.example_id: a for a in exact}
+    for a, b in zip(plain, judged, strict=True):
+        same = ("example", "objective", "steps", "delta", "D_original", "D_attacked", "probability_change")
+        assert {name: a[name] for name in same} == {name: b[name] for name in same}
+        np.testing.assert_allclose(b["original"]["scores"], by_id[b["example"]].scores, atol=1e-5)
+        assert not np.allclose(a["original"]["scores"], b["original"]["scores"], atol=1e-4)
+        gone = np.abs(np.subtract(b["attacked"]["scores"], b["original"]["scores"])).max()
+        assert gone > 1e-6 or b["delta"] == 0
+    twice = attack("bert", methods=(rough,), measured=(rough,))
+    assert [row["rank_change"] for row in twice] == [row["rank_change"] for row in plain]
+    with pytest.raises(SpecError, match="2 methods and 1 measured"):
+        TopKAttack(methods=("gradient", rough), measured=(fine,))
+
+
 def test_ascent_against_a_literal_loop():
     """One input, plain autograd, no state: the same deltas step by step, rates halved, clipped."""
     p, climb = problem("t5", "gradient_x_input", inputs=1), rule(steps=10, halve=4, rate=0.2, tolerance=0.0)

@@ -23,6 +23,9 @@ T = TypeVar("T")
 Value: TypeAlias = "bool | int | float | str | Spec | tuple[Value, ...] | None"
 
 
+LATER = "later"  # see Spec.of
+
+
 @dataclass(frozen=True)
 class Spec:
     """A name with parameters, in the order of the dataclass it describes; `args` are values given without a name."""
@@ -52,10 +55,13 @@ class Spec:
 
     @staticmethod
     def of(thing: object, *, full: bool = True) -> Spec:
-        """The spec of a dataclass instance: all its fields, or only those that differ from their defaults."""
+        """The spec of a dataclass instance: all its fields, or only those that differ from their defaults.
+
+        A field of metadata LATER is never there with its default: it came when records had been written without it.
+        """
         fields = [f for f in dataclasses.fields(thing) if f.init]  # type: ignore[arg-type]
-        pairs = [(f.name, getattr(thing, f.name)) for f in fields if full or getattr(thing, f.name) != f.default]
-        return Spec(file_name(type(thing).__name__), tuple((k, _plain(v)) for k, v in pairs))
+        said = [f for f in fields if (full and LATER not in f.metadata) or getattr(thing, f.name) != f.default]
+        return Spec(file_name(type(thing).__name__), tuple((f.name, _plain(getattr(thing, f.name))) for f in said))
 
 
 def parse(text: str) -> Spec:

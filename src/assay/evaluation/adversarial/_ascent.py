@@ -153,6 +153,15 @@ class State:
         self.best_delta = self.best_delta.index_put((hit,), self.delta[hit])
         self.curve.append(self.best)
 
+    def explain_anew(self, problem: Problem) -> None:
+        """Scores before and after by the method of another problem, of the class that the attack was about."""
+        asked = zip(problem.asked, self.labels.tolist(), strict=True)
+        problem = replace(problem, asked=tuple(replace(target, label=label) for target, label in asked))
+        with problem.model.frozen():
+            self.original, self.best_scores = (
+                problem.look(delta)[0].scores.detach() for delta in (torch.zeros_like(self.best_delta), self.best_delta)
+            )
+
 
 def top_mask(scores: Tensor, units: Tensor, k: Sequence[int]) -> Tensor:
     """(B,U) 1 for the k units of each input with the highest signed scores, equal ones in reading order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor
 from assay.core.errors import SpecError, UnsupportedError, nearest
 from assay.core.progress import Progress
 from assay.core.rng import seed_of
-from assay.core.spec import Spec
+from assay.core.spec import LATER, Spec
 from assay.core.types import Attribution, Example, Scale, Target
 from assay.evaluation.adversarial._ascent import Objective, Problem, Rule, State, ascend
 from assay.evaluation.adversarial._top import SHARE, check_share, top_k
@@ -40,6 +40,8 @@ class TopKAttack:
     probability_matched (the thesis; "constrained"): alpha D - beta (m(x) - m(x + delta))^2, m = its probability.
     With `relative`, epsilon counts root mean squares of the input's own embeddings: those of BERT have entries of about
     0.05, those of T5 of 1 to 10, so one absolute epsilon means different things.
+    `measured` names a method for each of `methods` that explains before and after in its place, e.g. integrated
+    gradients with more nodes than the attack can afford: else an attack may find errors of the quadrature instead.
     Weakness: the attacked embeddings are those of no text; a failed attack proves no robustness.
     """
 
@@ -48,6 +50,7 @@ class TopKAttack:
         "gradient_x_input",
         "integrated_gradients(steps=8, rule=gauss_legendre)",
     )
+    measured: tuple[str | Spec, ...] | None = field(default=None, metadata={LATER: True})
     objectives: tuple[Objective, ...] = ("prediction_kept", "probability_matched")
     epsilon: float = 2.0
     relative: bool = False
@@ -77,6 +80,9 @@ class TopKAttack:
                 raise SpecError(f"there is no objective {objective!r}; {nearest(objective, get_args(Objective))}")
         if not self.methods or not self.objectives:
             raise SpecError("top_k_attack needs at least one method and one objective")
+        if self.measured is not None and len(self.measured) != len(self.methods):
+            given = f"{len(self.methods)} methods and {len(self.measured)} measured"
+            raise SpecError(f"top_k_attack: {given}; give one measured for each method, or none")
         positive = {name: getattr(self, name) for name in ("epsilon", "rate", "steps", "halve", "patience")}
         for name, value in positive.items():
             if not value > 0:
@@ -127,6 +133,8 @@ class TopKAttack:
         rule = Rule(objective, self.alpha, self.beta, self.steps, self.rate, self.halve, self.tolerance, self.patience)
         k = [top_k(e.players, self.share) for e in encodings]
         state = ascend(problem, rule, epsilon, k)
+        if (judge := self._judge(job, method)) is not method:
+            state.explain_anew(replace(problem, method=judge))
         pairs = [_pair(job, method, on, i, state, b) for b, i in enumerate(index)]
         reach = {"epsilon": epsilon, "epsilon_in_scale": epsilon / scale, "delta": state.best_delta.abs().amax((1, 2))}
         return [
@@ -134,6 +142,14 @@ class TopKAttack:
             | self._shown(state, b, pair, on.indices[index[b]])
             for b, pair in enumerate(pairs)
         ]
+
+    def _judge(self, job: Job, method: Any) -> Any:
+        """What explains before and after an attack on a method."""
+        if self.measured is None:
+            return method
+        place = list(map(Spec.of, job.methods.values())).index(Spec.of(method))
+        judge = Job.make(job.model, named_methods([self.measured[place]]), self.units, self.removal)
+        return next(iter(judge.methods.values()))
 
     def _row(
         self,
