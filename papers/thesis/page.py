@@ -20,7 +20,7 @@ from claims import CLAIMS, Claim, Judged
 from evidence import NAMES, Evidence, Part, Row
 from figures import FIGURES, MEASURES
 from gather import PLANS, gather
-from words import ATTACK_NOTE, FIGURE_NOTE, FINDINGS, INTRODUCTION, MODEL_NOTE, READING
+from words import ATTACK_NOTE, FIGURE_NOTE, FINDINGS, INTRODUCTION, MODEL_NOTE, READING, SUCCESS_NOTE
 
 from assay.experiments.status import Status
 from assay.reports.bands import points
@@ -40,7 +40,7 @@ def judged(e: Evidence) -> list[dict[str, Judged]]:
 def page(e: Evidence, found: Mapping[str, Status], drawn: Sequence[str], store: str, full: str = "") -> str:
     verdicts = judged(e)
     parts = [INTRODUCTION, _progress(found), _summary(verdicts), *([FINDINGS] if drawn else []), _model_table(e)]
-    parts += [_figure_section(drawn, store), full]
+    parts += [_figure_section(drawn, store), _attack_table(e), full]
     return "\n".join([*parts, "## The claims, one by one", "", READING, *(_claim(v, drawn, store) for v in verdicts)])
 
 
@@ -100,6 +100,34 @@ def _model_table(e: Evidence) -> str:
         head.append(f"| {TITLES[data]} | {NAMES.get(grid, grid)} | `{base}` | {size} | {first['layers']} | {kind} |"
                     f" {marks} | {'' if floor is None else f'{floor:.3f}'} |")  # fmt: skip
     return "\n".join([*head, "", MODEL_NOTE, ""])
+
+
+def _attack_table(e: Evidence) -> str:
+    """Per attack: how often the top changed within the constraint, and how far the ball reached."""
+    groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for data, rows in e.rows.items():
+        for row in rows:
+            if "objective" in row and "succeeded" in row:
+                name = NAMES.get(row["grid"], row["grid"])
+                groups[TITLES[data], row["study"], name, row["method"].partition("(")[0], row["objective"]].append(row)
+    if not groups:
+        return ""
+    shares = {"succeeded": "succeeded", "within_constraint": "within its constraint"}
+    means = {"rank_change": "rank change", "epsilon_in_scale": "epsilon / scale of the embeddings"}
+    columns = ("data", "study", "model", "method", "objective", "attacks", *shares.values(), *means.values())
+    out = [
+        "## Attacks, how many succeeded",
+        "",
+        SUCCESS_NOTE,
+        "",
+        f"| {' | '.join(columns)} |",
+        "|---" * len(columns) + "|",
+    ]
+    for key, rows in groups.items():
+        cells = [f"{sum(bool(row[n]) for row in rows)}" for n in shares]
+        cells += [f"{sum(row[n] for row in rows) / len(rows):.3g}" for n in means]
+        out.append(f"| {' | '.join([*key, str(len(rows)), *cells])} |")
+    return "\n".join([*out, ""])
 
 
 def full_attack(folder: Path) -> str:

@@ -63,6 +63,12 @@ def test_the_page_of_a_tiny_store(ran: Path, tmp_path: Path) -> None:
     assert "| augmented SST | t5_1 | `t5(layers=1" in text
     assert "from scratch" in text
     assert text.count("### ") >= 25
+    table = text.partition("## Attacks, how many succeeded")[2]
+    attacks = [
+        line.split(" | ") for line in table.splitlines() if line.startswith("| augmented SST | attack | t5_1 | ")
+    ]
+    assert attacks
+    assert all(0 <= int(cells[6]) <= int(cells[7]) <= int(cells[5]) for cells in attacks)  # succeeded, within, attacks
     e, _ = page.gather(ran / "store", **where)
     small, large = (next(r for r in e.models if r["grid"] == grid) for grid in SIZES[:2])
     assert (small["layers"], large["layers"]) == (1, 2)
