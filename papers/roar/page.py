@@ -301,6 +301,7 @@ def progress(e: Evidence) -> str:
     found = [
         f"{place[0]} {place[1]} {study} ({max(map(len, part.seeds.values()))} seeds)"
         for (place, study), part in e.curves.items()
+        if part.methods
     ]
     return f"Run so far: {'; '.join(found) or 'nothing'}. A claim that needs more is not judged.\n"
 
