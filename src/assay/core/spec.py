@@ -21,8 +21,6 @@ from assay.core.errors import SpecError, nearest
 
 T = TypeVar("T")
 Value: TypeAlias = "bool | int | float | str | Spec | tuple[Value, ...] | None"
-
-
 LATER = "later"  # see Spec.of
 
 
