@@ -143,6 +143,7 @@ def test_a_finer_method_may_measure():
         assert {name: a[name] for name in same} == {name: b[name] for name in same}
         np.testing.assert_allclose(b["original"]["scores"], by_id[b["example"]].scores, atol=1e-5)
         assert not np.allclose(a["original"]["scores"], b["original"]["scores"], atol=1e-4)
+        assert b["succeeded"] <= (b["top_k_sum_change"] > 0)  # as it is measured
         gone = np.abs(np.subtract(b["attacked"]["scores"], b["original"]["scores"])).max()
         assert gone > 1e-6 or b["delta"] == 0
     twice = attack("bert", methods=(rough,), measured=(rough,))

@@ -164,7 +164,7 @@ class TopKAttack:
         drift = ProbabilityChange().compare(*pair)
         kept = objective == "prediction_kept" or abs(drift) <= self.matched  # the former by construction
         within = kept and reach["delta"] <= reach["epsilon"]
-        fell = float(state.best_distance[b]) > float(state.distance[b])
+        lost = TopKSumChange(self.share).compare(*pair)
         return {
             "example": pair[0].example_id,
             "objective": objective,
@@ -175,11 +175,11 @@ class TopKAttack:
             "D_original": float(state.distance[b]),
             "D_attacked": float(state.best_distance[b]),
             "rank_change": moved,
-            "top_k_sum_change": TopKSumChange(self.share).compare(*pair),
+            "top_k_sum_change": lost,
             "probability_change": drift,
             "absolute_probability_change": abs(drift),
             "within_constraint": within,
-            "succeeded": within and fell and moved > 0,
+            "succeeded": within and lost > 0 and moved > 0,
         }
 
     def _shown(self, state: State, b: int, pair: tuple[Attribution, Attribution], place: int) -> Row:
