@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,40 +77,56 @@ def _by_architecture(data: str, metrics: Sequence[str], methods: Sequence[str]) 
 
 def _randomised(data: str, mode: str, grids: Sequence[str]) -> Callable[[Evidence, Path], bool]:
     def draw(e: Evidence, path: Path) -> bool:
-        rows = [row for row in _select(e, data, "randomisation", grids, SINGLE) if row["mode"] == mode]
-        found = points(rows, ("grid", "block", "method"), "spearman")
+        found, logit = ({grid: _by_block(e, data, study, mode, grid) for grid in grids}
+                        for study in ("randomisation", "randomisation_logit"))  # fmt: skip
         panels = [
-            Panel(NAMES.get(grid, grid), "Spearman ρ", {(b, m): p for (g, b, m), p in found.items() if g == grid},
-                  limits=(-0.6, 1.05))
+            Panel(NAMES.get(grid, grid), "Spearman ρ", found[grid], logit[grid], limits=(-0.6, 1.05))
             for grid in grids
-            if any(grid == g for g, _, _ in found)
-        ]  # fmt: skip
+            if found[grid]
+        ]
         if panels:
-            curves(panels, path, order=ORDER)
+            curves(panels, path, order=ORDER, note="gradients of the logit")
         return bool(panels)
 
     return draw
 
 
-def _attacked_sizes(e: Evidence, path: Path) -> bool:
-    rows = _select(e, "sst", "attack", SIZES, SINGLE)
-    kept, matched = ([row for row in rows if row["objective"] == o] for o in (KEPT, MATCHED))
-    if rows:
-        panels = [_panel(kept, measure, dotted=matched) for measure in MEASURES]
-        lines(panels, _parameters(e), path, order=ORDER, note="constrained (probability matched)")
-    return bool(rows)
+def _by_block(e: Evidence, data: str, study: str, mode: str, grid: str) -> dict[tuple[Any, str], Any]:
+    rows = [row for row in _select(e, data, study, [grid], SINGLE) if row["mode"] == mode]
+    return {(block, method): p for (block, method), p in points(rows, ("block", "method"), "spearman").items()}
 
 
-def _attacked(data: str) -> Callable[[Evidence, Path], bool]:
+def _attacked_sizes(study: str) -> Callable[[Evidence, Path], bool]:
     def draw(e: Evidence, path: Path) -> bool:
-        rows = _select(e, data, "attack", ARCHITECTURES, SINGLE)
-        both = {o: [row for row in rows if row["objective"] == o] for o in (MATCHED, KEPT)}
-        words = {MATCHED: "constrained", KEPT: "unconstrained"}
+        rows = _select(e, "sst", study, SIZES, SINGLE)
+        kept, matched = ([row for row in rows if row["objective"] == o] for o in (KEPT, MATCHED))
         if rows:
-            bars([_panel(both[o], m, words[o]) for m in MEASURES for o in both], NAMES, path, order=ORDER)
+            panels = [_panel(kept, measure, dotted=matched) for measure in MEASURES]
+            lines(panels, _parameters(e), path, order=ORDER, note="constrained (probability matched)")
         return bool(rows)
 
     return draw
+
+
+def _attacked(data: str, study: str = "attack") -> Callable[[Evidence, Path], bool]:
+    def draw(e: Evidence, path: Path) -> bool:
+        rows = _select(e, data, study, ARCHITECTURES, SINGLE)
+        both = {o: [row for row in rows if row["objective"] == o] for o in (MATCHED, KEPT)}
+        words = {MATCHED: "constrained", KEPT: "unconstrained"}
+        if rows:
+            pairs = [_same_axis([_panel(both[o], m, words[o]) for o in both]) for m in MEASURES]
+            bars([panel for pair in pairs for panel in pair], NAMES, path, order=ORDER)
+        return bool(rows)
+
+    return draw
+
+
+def _same_axis(panels: Sequence[Panel]) -> list[Panel]:
+    """Panels to be compared, with one axis for all."""
+    found = [p for panel in panels for p in panel.points.values()]
+    low, high = min(0.0, *(min(p.low, *p.runs) for p in found)), max(1e-3, *(max(p.high, *p.runs) for p in found))
+    room = 0.05 * (high - low)
+    return [replace(panel, limits=(low - room * (low < 0), high + room)) for panel in panels]
 
 
 def _parameters(e: Evidence) -> dict[str, float]:
@@ -123,7 +139,8 @@ FIGURES = (
     Figure("sizes_cascading", "4.6: cascading randomisation, sizes", _randomised("sst", "cascading", SIZES)),
     Figure("sizes_independent", "4.7: independent randomisation, sizes", _randomised("sst", "independent", SIZES)),
     Figure("sizes_ensembles", "4.8, 4.9: ensembles over size", _by_size((GTO, RANK, COMP, SUFF), ENSEMBLE)),
-    Figure("sizes_attack", "4.10, 4.11: attacks over size", _attacked_sizes),
+    Figure("sizes_attack", "4.10, 4.11: attacks over size", _attacked_sizes("attack")),
+    Figure("sizes_attack_logit", "4.10, 4.11 with gradients of the logit", _attacked_sizes("attack_logit")),
     Figure("architectures_ground_truth", "4.12: ground truth, architectures",
            _by_architecture("sst", (GTO, RANK), PLAIN)),
     Figure("architectures_faithfulness", "4.13: faithfulness, architectures",
@@ -138,6 +155,7 @@ FIGURES = (
     Figure("architectures_ensembles", "4.19, 4.20: ensembles, architectures",
            _by_architecture("sst", (GTO, RANK, COMP, SUFF), ENSEMBLE)),
     Figure("architectures_attack", "4.21 to 4.23: attacks, architectures", _attacked("sst")),
+    Figure("architectures_attack_logit", "4.21 to 4.23 with gradients of the logit", _attacked("sst", "attack_logit")),
     Figure("mnli_attack", "4.24 to 4.26: attacks on MultiNLI", _attacked("mnli")),
     Figure("mnli_cascading", "A.5: cascading randomisation, MultiNLI", _randomised("mnli", "cascading", ARCHITECTURES)),
     Figure("mnli_independent", "A.6: independent randomisation, MultiNLI",

@@ -20,6 +20,7 @@ from claims import CLAIMS, Claim, Judged
 from evidence import NAMES, Evidence, Part, Row
 from figures import FIGURES, MEASURES
 from gather import PLANS, gather
+from heat_maps import heat_maps
 from words import ATTACK_NOTE, FIGURE_NOTE, FINDINGS, INTRODUCTION, MODEL_NOTE, READING, SUCCESS_NOTE
 
 from assay.experiments.status import Status
@@ -258,6 +259,7 @@ def write(store: Path, output: Path, only: str | None = None, *, words: str | No
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
+    heat_maps(found, folder / "attacked.html")
     target = output / "thesis.md"
     target.write_text(page(e, found, drawn, words or str(store), full_attack(folder)).rstrip() + "\n", encoding="utf-8")
     return target

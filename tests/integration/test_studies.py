@@ -40,6 +40,20 @@ def test_attack(tmp_path):
     assert page.read_text(encoding="utf-8").count('<p class="h"') == 2 * 3  # original and two objectives per example
 
 
+def test_what_measures_an_attack(tmp_path):
+    """By default IG is measured by nodes enough; --measured says otherwise, one spec for each method."""
+    assert assay.attack(limit=1, steps=1).study.measured[2] == "integrated_gradients(tolerance=0.05)"
+    assert assay.attack(limit=1, steps=1, methods=["gradient"]).study.measured is None
+    rows = tmp_path / "a.json"
+    rough, fine = "integrated_gradients(steps=1, rule=left)", "integrated_gradients(steps=64)"
+    files = ["--report", str(tmp_path / "a.html"), "--json", str(rows)]
+    run("attack", "--limit", "1", "--steps", "1", "--methods", rough, "--measured", fine, *files)
+    row = json.loads(rows.read_text())["rows"][0]
+    text = next(example for example in assay.load_dataset("builtin") if example.id == row["example"])
+    (alone,) = assay.explain("builtin", [text], fine, target=assay.Target(scale="probability"))
+    assert row["original"]["scores"] == pytest.approx(alone.scores.tolist(), abs=1e-5)
+
+
 def test_bad_names_end_in_a_sentence():
     with pytest.raises(assay.SpecError, match="did you mean 'probability_matched'"):
         assay.attack(objectives=["probability_match"])

@@ -43,7 +43,9 @@ def _moved(e: Evidence, grid: str, method: str, measure: str, data: str = "sst")
     return {objective: lambda o=objective: cell(o) for objective in OBJECTIVES}  # type: ignore[misc]
 
 
-@claim(17, "Every explanation can be attacked; IG's ranks move least", "sizes_attack", scaled=True)
+@claim(
+    17, "Every explanation can be attacked; IG's ranks move least", "sizes_attack", "sizes_attack_logit", scaled=True
+)
 def attack_sizes(e: Evidence) -> list[Part]:
     """At each size: rank change ≥ 0.4 for all three methods and both objectives; unconstrained, IG's rank change
     below and its top-k sum change above those of both gradient methods; rank change under both objectives alike
@@ -76,7 +78,7 @@ def _still(e: Evidence, g: str, m: str, o: str, *, moves: bool, data: str = "sst
     return part(f"{name(g, m)} {OBJECTIVES[o]} |Δp|", judge)
 
 
-@claim(18, "T5: constrained attacks leave the probability alone", "sizes_attack", scaled=True)
+@claim(18, "T5: constrained attacks leave the probability alone", "sizes_attack", "sizes_attack_logit", scaled=True)
 def attack_probability_sizes(e: Evidence) -> list[Part]:
     """At each size the mean absolute change of probability is ≤ 0.05 for all constrained attacks and unconstrained
     IG, and > 0.05 for unconstrained gradients and gradient x input. Where no attack on a method changed a ranking:
@@ -84,7 +86,13 @@ def attack_probability_sizes(e: Evidence) -> list[Part]:
     return [_still(e, g, m, o, moves=o == KEPT and m in GRADIENTS) for g in SIZES for m in ATTACKED for o in OBJECTIVES]
 
 
-@claim(19, "Architectures: constrained attacks move RoBERTa and BERT", "architectures_attack", scaled=True)
+@claim(
+    19,
+    "Architectures: constrained attacks move RoBERTa and BERT",
+    "architectures_attack",
+    "architectures_attack_logit",
+    scaled=True,
+)
 def attack_architectures(e: Evidence) -> list[Part]:
     """Rank change ≥ 0.4 on all four; the absolute change of probability is > 0.05 for constrained attacks on
     RoBERTa and BERT and unconstrained ones on the causal model, ≤ 0.05 for all others; at least one method
@@ -125,6 +133,7 @@ def attack_nli(e: Evidence) -> list[Part]:
     25,
     "Architectures: IG has the lower rank change on two of four, the higher sum change",
     "architectures_attack",
+    "architectures_attack_logit",
     scaled=True,
 )
 def attack_ig(e: Evidence) -> list[Part]:

@@ -63,6 +63,9 @@ def run(
     columns: Columns = None,
     limit: Annotated[int, typer.Option(help="so many examples, drawn by the seed")] = 16,
     methods: Annotated[str | None, typer.Option(help="list of specs of differentiable methods")] = None,
+    measured: Annotated[
+        str | None, typer.Option(help="list of specs that explain before and after in place of the methods attacked")
+    ] = None,
     objective: Annotated[
         str, typer.Option(help="prediction_kept, probability_matched or both")
     ] = "prediction_kept,probability_matched",
@@ -99,12 +102,15 @@ def run(
     from assay.cli._study import finish
     from assay.reports.attack import attack
 
+    settings = given(options, *SETTINGS)
+    if measured is not None:  # else what suits the methods
+        settings["measured"] = tuple(split_specs(measured))
     result = attack(
         loaded(model, prompt, label, device, dtype, max_length),
         read(data, split, columns),
         None if methods is None else split_specs(methods),
         objectives=split_specs(objective),
-        **given(options, *SETTINGS),
+        **settings,
     )
     finish(result, _table(result), report, as_json)
 

@@ -16,6 +16,7 @@ from assay.reports.examples import KEY, heat_map, pictures, shown_units
 from assay.reports.faces import Face, faces, short_names
 from assay.reports.marks import figures
 
+MEASURED = ("gradient", "gradient_x_input", "integrated_gradients(tolerance=0.05)")  # for the default methods
 HEADS = {
     "rank_change": "rank change",
     "top_k_sum_change": "top-k sum change",
@@ -87,18 +88,32 @@ class Attacked(parts.Found):
     def _example(self, i: int, example: Example, name: str, who: dict[str, Face]) -> str:
         mine = [row for row in self.rows if row["example"] == name and "original" in row]
         below = pictures(self.model, example, i) if example.image is not None else ("", "")
-        maps, seen = [], set[str]()
-        for row in mine:
-            old, new = (Attribution.from_dict(row[key]) for key in ("original", "attacked"))
-            window = shown_units([old, new])
-            if row["method"] not in seen:  # one original per method, then what each objective made of it
-                picture = below[0] if not seen else below[1]
-                maps.append(_figure(f"{who[row['method']].html} original", heat_map(old, example, window, picture)))
-                seen.add(row["method"])
-            maps.append(_figure(_caption(row), heat_map(new, example, window, below[1])))
-        label, p = escape(mine[0]["original"]["label"]), mine[0]["original"]["extra"]["probability"]
-        head = f"<header><h3>{i + 1}. {escape(name)}</h3><p>predicted <b>{label}</b> ({p:.0%})</p></header>"
-        return f'<article class="ex">{head}<div class="maps">{"".join(maps)}</div></article>'
+        return before_and_after(f"{i + 1}. {name}", mine, example, who, below)
+
+
+def before_and_after(
+    title: str,
+    rows: Sequence[dict[str, Any]],
+    example: Example,
+    who: dict[str, Face],
+    below: tuple[str, str] = ("", ""),
+) -> str:
+    """One block per example: for each method the original heat map, then what each objective made of it.
+
+    below: a picture under the first heat map and under the others.
+    """
+    maps, seen = [], set[str]()
+    for row in rows:
+        old, new = (Attribution.from_dict(row[key]) for key in ("original", "attacked"))
+        window = shown_units([old, new])
+        if row["method"] not in seen:
+            picture = below[0] if not seen else below[1]
+            maps.append(_figure(f"{who[row['method']].html} original", heat_map(old, example, window, picture)))
+            seen.add(row["method"])
+        maps.append(_figure(_caption(row), heat_map(new, example, window, below[1])))
+    label, p = escape(rows[0]["original"]["label"]), rows[0]["original"]["extra"]["probability"]
+    head = f"<header><h3>{escape(title)}</h3><p>predicted <b>{label}</b> ({p:.0%})</p></header>"
+    return f'<article class="ex">{head}<div class="maps">{"".join(maps)}</div></article>'
 
 
 def attack(
@@ -113,13 +128,14 @@ def attack(
 ) -> Attacked:
     """Perturb word embeddings so that the explanation changes and the prediction does not.
 
-    dataset: anything `load_dataset` takes. methods: specs of differentiable methods; None is the three of the thesis.
+    dataset: anything `load_dataset` takes. methods: specs of differentiable methods; None is the three of the thesis,
+    with integrated gradients measured by as many nodes as it takes (see `measured` of TopKAttack).
     objectives: prediction_kept, probability_matched; None is both. settings: further fields of TopKAttack (epsilon,
     relative, share, alpha, beta, steps, rate, halve, tolerance, patience, matched, scale, units, removal, seed, ...).
     """
-    chosen: dict[str, Any] = {} if methods is None else {"methods": tuple(methods)}
+    chosen: dict[str, Any] = {"measured": MEASURED} if methods is None else {"methods": tuple(methods)}
     chosen |= {} if objectives is None else {"objectives": tuple(objectives)}
-    study = TopKAttack(**chosen, **settings)
+    study = TopKAttack(**(chosen | settings))
     return Attacked.by(study, model, dataset, limit, progress)
 
 

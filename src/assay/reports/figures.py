@@ -88,16 +88,18 @@ def bars(panels: Sequence[Panel], names: Mapping[str, str], path: str | Path, *,
     return Path(path)
 
 
-def curves(panels: Sequence[Panel], path: str | Path, *, order: Sequence[str] = ()) -> Path:
+def curves(panels: Sequence[Panel], path: str | Path, *, note: str = "", order: Sequence[str] = ()) -> Path:
     """Spearman's correlation after blocks were drawn anew: "Full" (1 by definition), then from last to first."""
     full = Point(1.0, 1.0, 1.0, (1.0,), 0)
-    with _drawn(panels, path, 2, order) as (axes, looks):
+    with _drawn(panels, path, 2, order, note=note) as (axes, looks):
         for axis, panel in zip(axes, panels, strict=True):
             blocks = sorted(panel.places, reverse=True)
-            for method, away in _aside(panel.methods):
-                at = [(i + 1, panel.points[b, method]) for i, b in enumerate(blocks) if (b, method) in panel.points]
-                moved = [i + away * ASIDE * len(blocks) for i, _ in at]
-                _line(axis, [0, *moved], [full, *(p for _, p in at)], looks[method])
+            for dotted, group in ((False, panel.points), (True, panel.dotted)):
+                for method, away in _aside(panel.methods):
+                    at = [(i + 1, group[b, method]) for i, b in enumerate(blocks) if (b, method) in group]
+                    moved = [i + away * ASIDE * len(blocks) for i, _ in at]
+                    if at:
+                        _line(axis, [0, *moved], [full, *(p for _, p in at)], looks[method], dotted=dotted)
             every = -(-len(blocks) // 12)  # as many labels as there is room for
             ticks = [0, *range(1, len(blocks) + 1, every)]
             axis.set_xticks(ticks, ["Full", *(str(blocks[t - 1] + 1) for t in ticks[1:])])

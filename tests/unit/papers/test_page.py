@@ -69,6 +69,9 @@ def test_the_page_of_a_tiny_store(ran: Path, tmp_path: Path) -> None:
     ]
     assert attacks
     assert all(0 <= int(cells[6]) <= int(cells[7]) <= int(cells[5]) for cells in attacks)  # succeeded, within, attacks
+    maps = (tmp_path / "docs" / "thesis" / "attacked.html").read_text()
+    assert maps.count('<p class="h"') == 3  # one sentence: the original and two objectives
+    assert "Gradients of the logit" not in maps  # not in this plan
     e, _ = page.gather(ran / "store", **where)
     small, large = (next(r for r in e.models if r["grid"] == grid) for grid in SIZES[:2])
     assert (small["layers"], large["layers"]) == (1, 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -102,15 +103,18 @@ def test_ten_methods_have_ten_colours() -> None:
 
 def test_curves_start_at_one_and_run_from_the_last_block(tmp_path: Path) -> None:
     rows = [row("a:0", str(i), 0.0, mode="cascading", block=b, spearman=0.1 * b) for i in range(3) for b in range(3)]
-    panels = [*randomisation(rows)["cascading"].values()]
+    (panel,) = randomisation(rows)["cascading"].values()
+    first = {key: point for key, point in panel.points.items() if key[0] == 2}  # only the last block was drawn anew
     drawn: list[tuple[list[float], list[float]]] = []
     line = figures._line
     figures._line = lambda axis, xs, at, face, **more: drawn.append((list(xs), [p.value for p in at]))  # type: ignore[assignment]
     try:
-        curves(panels, tmp_path / "c.png")
+        curves([replace(panel, dotted=first)], tmp_path / "c.png")
     finally:
         figures._line = line
-    (xs, values) = drawn[0]
+    (xs, values), (dotted_xs, dotted) = drawn
+    assert dotted_xs == [0, 1]
+    np.testing.assert_allclose(dotted, [1, 0.2])
     assert xs == [0, 1, 2, 3]
     np.testing.assert_allclose(values, [1, 0.2, 0.1, 0])
 
