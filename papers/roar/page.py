@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # run as a file: its neighbours 
 
 from judged import CLAIMS, IG, LSTM, TRANSFORMER, Evidence, Place
 from published import AREAS, MINUTES, REFERENCE, UNMASKED, Number
+from sizes import described
 from vectors import lines as vector_lines
 
 from assay.evaluation.roar.curves import Score
@@ -90,12 +91,12 @@ def at(part: Curves, wanted: Sequence[float]) -> Curves:
 
 def renamed(part: Curves) -> Curves:
     """With the paper's names of the measures."""
-    names = {m: NAMES.get(bare := m.partition("(")[0], bare) for m in [*part.predicted, *part.sparsity, *part.seconds]}
+    names = {m: NAMES.get(bare := m.partition("(")[0], bare) for m in [*part.predicted, *part.masses, *part.seconds]}
 
     def by_name(values: Mapping[str, object]) -> dict[str, object]:
         return {names[m]: v for m, v in values.items() if m in names}
 
-    fields = ("seeds", "predicted", "sparsity", "seconds", "outside")
+    fields = ("seeds", "predicted", "masses", "seconds", "outside")
     return replace(part, **{name: by_name(getattr(part, name)) for name in fields})
 
 
@@ -128,15 +129,21 @@ def panels(e: Evidence, study: str, model: str, dotted: str | None = None) -> li
 def sparsity_panels(e: Evidence, model: str, kind: str) -> list[Panel]:
     made = []
     for (place, study), part in e.curves.items():
-        if study == "recursive" and place[1] == model and part.sparsity:
+        if study == "recursive" and place[1] == model and part.masses:
             at = {
-                (int(name.removeprefix(kind)), m): Point(v, v, v, (v,), 0)
-                for m, values in part.sparsity.items()
-                for name, v in values.items()
+                (int(name.removeprefix(kind)), m): _over_seeds(seeds)
+                for m, values in part.masses.items()
+                for name, seeds in values.items()
                 if name.startswith(kind)
             }
             made.append(Panel(place[0], "share of the mass", at))
     return made
+
+
+def _over_seeds(values: Sequence[float]) -> Point:
+    """Their mean and range; what one seed says stands without a band."""
+    mean = float(np.mean(values))
+    return Point(mean, mean, mean, tuple(values), 0)
 
 
 def synthetic_panel(e: Evidence) -> Panel:
@@ -306,8 +313,9 @@ def progress(e: Evidence) -> str:
     return f"Run so far: {'; '.join(found) or 'nothing'}. A claim that needs more is not judged.\n"
 
 
-def page(e: Evidence, figures: Mapping[str, str], vectors: Sequence[str] = ()) -> str:
+def page(e: Evidence, figures: Mapping[str, str], vectors: Sequence[str] = (), sizes: str = "") -> str:
     parts = [INTRODUCTION, progress(e), "## Claims\n", claims(e), "## Without masks (Tables 1 and 3)\n", unmasked(e)]
+    parts += [sizes, ""] if sizes else []
     parts += [VECTORS, *vectors, ""] if vectors else []
     parts += ["## Areas of Recursive ROAR (Table 2)\n", areas(e), NOTE, "## Areas of ROAR\n", areas(e, "roar")]
     parts += ["## The weighted variant of IG that was published\n", areas(e, "weighted")]
@@ -370,7 +378,8 @@ def write(store: Path, output: Path) -> Path:
     folder = output / "roar"
     folder.mkdir(parents=True, exist_ok=True)
     target = output / "roar.md"
-    target.write_text(page(e, draw(e, folder), vector_lines(kept)).rstrip() + "\n", encoding="utf-8")
+    sizes = described(kept, {task.place: (task.plan, task.grid, task.data) for task in TASKS})
+    target.write_text(page(e, draw(e, folder), vector_lines(kept), sizes).rstrip() + "\n", encoding="utf-8")
     return target
 
 

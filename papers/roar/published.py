@@ -45,3 +45,11 @@ MINUTES: dict[tuple[str, str], dict[str, int]] = {
     ("SST", "transformer"): _minutes(2, 2, 2, 6),
     ("bAbI-1", "transformer"): _minutes(4, 4, 4, 11),
 }
+# Table 3: examples of training, validation and test; Table 1: mean length in words with [CLS] and [EOS]
+SIZES = {
+    "IMDB": ("17212/4304/4362", 181),
+    "SNLI": ("549367/9842/9824", 16),
+    "SST": ("6579/848/1776", 20),
+    "bAbI-1": ("8500/1500/1000", 38),
+    "bAbI-2": ("8500/1500/1000", 96),
+}

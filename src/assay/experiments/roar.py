@@ -42,7 +42,9 @@ class Curves:
     gold: NDArray[np.int64]  # (N,)
     seeds: Mapping[str, list[int]]  # by method
     predicted: Mapping[str, Predicted]  # by method (S,I,N)
-    sparsity: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by method, of the unmasked models
+    masses: Mapping[str, Mapping[str, list[float]]] = field(
+        default_factory=dict
+    )  # by method: the sparsity of the unmasked models, a number per seed
     seconds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by method, per step: explain, train
     outside: Mapping[str, list[float]] = field(
         default_factory=dict
@@ -64,6 +66,11 @@ class Curves:
     def steps(self) -> int:
         """How often is explained and trained again: not at nothing and at all masked."""
         return len(self.ratios) - 2
+
+    @property
+    def sparsity(self) -> dict[str, dict[str, float]]:
+        """By method: mean share of the mass that the top words hold."""
+        return {m: {name: float(np.mean(v)) for name, v in masses.items()} for m, masses in self.masses.items()}
 
     @property
     def methods(self) -> list[str]:
@@ -106,7 +113,7 @@ def _joined(place: tuple[str, str, str], cells: list[Cell], store: Store) -> Cur
         return None
     predicted = {m: np.array([[answers[s][m][k] for k in ratios] for s in mine]) for m, mine in seeds.items()}
     gold = next(record["gold"] for job in _answering(cells) if (record := _rows(job, store)) is not None)
-    told = _sparsity(cells, store), _seconds(cells, store), _outside(cells, seeds, store)
+    told = _masses(cells, store), _seconds(cells, store), _outside(cells, seeds, store)
     base = bare(str(dict(cells[0].model.about)["base"]))
     points, truth = list(ratios.values()), np.array(gold, np.int64)
     words = kind.steps[-1].k if kind.by == "count" else None
@@ -149,14 +156,14 @@ def _rows(job: Job, store: Store) -> Any:
     return None if record is None else record.rows
 
 
-def _sparsity(cells: list[Cell], store: Store) -> dict[str, dict[str, float]]:
-    """The mean over seeds, of ranks by the unmasked model."""
+def _masses(cells: list[Cell], store: Store) -> dict[str, dict[str, list[float]]]:
+    """By method, of ranks by the unmasked models: a number per seed."""
     found: dict[str, list[dict[str, float]]] = defaultdict(list)
     for job in (job for cell in cells for job in cell.jobs):
         if isinstance(job.kind, Rank) and job.kind.before is None:
             found[job.at["method"]] += [rows["sparsity"] for rows in [_rows(job, store)] if rows]
     known = {method: rows for method, rows in found.items() if rows and rows[0]}
-    return {m: {k: float(np.mean([r[k] for r in rows])) for k in rows[0]} for m, rows in known.items()}
+    return {m: {k: [r[k] for r in rows] for k in rows[0]} for m, rows in known.items()}
 
 
 def _seconds(cells: list[Cell], store: Store) -> dict[str, dict[str, float]]:

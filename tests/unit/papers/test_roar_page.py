@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.datasets.load import load_dataset
 from assay.evaluation.roar.verdict import Faithfulness, Leak
 from assay.experiments.runner import run
 from assay.experiments.store import Store
@@ -153,7 +154,10 @@ def test_a_small_store_becomes_a_page(page, tmp_path):
     figures = page.draw(made, tmp_path / "roar")
     assert {"synthetic", "recursive_lstm", "sparsity_top", "measurable"} <= set(figures)
     assert all((tmp_path / "roar" / f"{name}.png").stat().st_size > 5000 for name in figures)
-    text = page.page(made, figures, page.vector_lines(store, tmp_path / "sst.yaml"))
+    sizes = page.described(store, {("SST", "LSTM"): ("sst.yaml", "bilstm", "sst")}, tmp_path)
+    text = page.page(made, figures, page.vector_lines(store, tmp_path / "sst.yaml"), sizes)
+    words = [len(example.text.split()) for example in load_dataset(data, split="test")]
+    assert f"| SST | LSTM | 12 / 6 / 6 | 6,579 / 848 / 1,776 | {np.mean(words) + 2:.1f} | 20 |" in text
     assert "| bilstm | " in text.partition("word vectors of")[2]
     assert "| SST | LSTM | integrated gradients |" in text
     assert "37.8 [32.5, 42.4]" in text
