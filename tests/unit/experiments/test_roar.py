@@ -31,6 +31,7 @@ from assay.experiments.kinds._roar_jobs import (
     tested as answers_of,
 )
 from assay.experiments.kinds.roar import Roar
+from assay.experiments.kinds.train import training_seconds
 from assay.experiments.page import Page
 from assay.experiments.plan import make_plan, part_of
 from assay.experiments.references import base_identity
@@ -170,6 +171,9 @@ def test_it_runs_and_masks_as_it_should(paired, tmp_path):
     assert (recursive.predicted["attention"][:, [0, 4]] == recursive.predicted["random"][:, [0, 4]]).all()
     assert (recursive.predicted["attention"][:, :2] == roar.predicted["attention"][:, :2]).all()
     assert set(recursive.seconds["attention"]) == {"explain", "train"}
+    retrained = [job.key for job in plan.cells[0].jobs if isinstance(job.kind, Retrain)]
+    for key in retrained:  # what the training itself counts, over all its runs, and the test
+        assert store.get(key).provenance["seconds"] > training_seconds(store.artifacts.path(key)) > 0
     assert recursive.sparsity["attention"]["top_10"] == pytest.approx(1)  # the texts are shorter
     found = recursive.judged("accuracy")["attention"]
     assert found.verdict in ("faithful", "not faithful", "inconclusive")

@@ -25,7 +25,7 @@ from assay.datasets.load import load_dataset
 from assay.evaluation.roar.masks import Amount, order, whole
 from assay.experiments.job import Job, Place, Row, Rows, Work
 from assay.experiments.kinds.evaluate import gold_of
-from assay.experiments.kinds.train import Train, performance_metrics
+from assay.experiments.kinds.train import Train, performance_metrics, training_seconds
 from assay.explainers.explain import CHUNK, named_methods
 from assay.explainers.explain import Job as Explaining
 from assay.models.load import load_model
@@ -209,13 +209,13 @@ class Retrain:
         raise NotImplementedError("a part of the kind roar")
 
     def run(self, work: Work) -> Rows:
-        began = time.perf_counter()
         data, training, folder = self._masked(work), self.source.training, work.folder
         if folder is None:
             raise RuntimeError("a training needs a folder")
         training.fit(folder, data["train"], data["validation"])
+        began = time.perf_counter()
         rows = tested(load_model(folder, device=training.device), data["test"])
-        return Rows(rows, {"seconds": time.perf_counter() - began})
+        return Rows(rows, {"seconds": training_seconds(folder) + time.perf_counter() - began})
 
     def _masked(self, work: Work) -> dict[str, Dataset]:
         data = self.source.load()

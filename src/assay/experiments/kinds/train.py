@@ -141,6 +141,11 @@ def training_rows(folder: Path, train: Dataset, validation: Dataset) -> Rows:
     return Rows(rows, {"seconds": history["seconds"], "threads": card["threads"], "device": card["device"]})
 
 
+def training_seconds(folder: Path) -> float:
+    """All that a training took, also in runs that were interrupted."""
+    return float(json.loads((folder / CARD).read_text(encoding="utf-8"))["history"]["seconds"])
+
+
 @lru_cache(maxsize=4)
 def _parts(
     data: Data,
