@@ -19,7 +19,7 @@ from assay.evaluation.adversarial._top import SHARE, check_share, top_k
 from assay.evaluation.adversarial.probability_change import ProbabilityChange
 from assay.evaluation.adversarial.rank_change import RankChange
 from assay.evaluation.adversarial.top_k_sum_change import TopKSumChange
-from assay.explainers.explain import CHUNK, Job, Round, named_methods
+from assay.explainers.explain import CHUNK, Job, Round, default_budget, named_methods
 from assay.explainers.protocols import WhiteBox
 from assay.masking.game import out_of_memory
 from assay.masking.units import pad_unseen
@@ -27,6 +27,7 @@ from assay.models.load import load_model
 from assay.statistics.bootstrap import intervals
 
 Row: TypeAlias = dict[str, Any]
+SECOND = 8  # fewer positions at once than in a pass: the graph of a second derivative would leave the cache
 MEASURES = ("rank_change", "top_k_sum_change", "probability_change", "absolute_probability_change", "succeeded")
 
 
@@ -90,9 +91,9 @@ class TopKAttack:
 
     def run(self, model: Any, examples: Sequence[Example], *, progress: bool | None = None) -> list[Row]:
         """One row per method, objective and example."""
-        job = Job.make(
-            load_model(model), named_methods(self.methods), self.units, self.removal, None, self.seed, self.batch_tokens
-        )
+        loaded = load_model(model)
+        budget = self.batch_tokens or default_budget(loaded.device) // SECOND
+        job = Job.make(loaded, named_methods(self.methods), self.units, self.removal, None, self.seed, budget)
         for name, method in job.methods.items():
             if not isinstance(method, WhiteBox):
                 raise UnsupportedError(f"{name} has no gradient to follow; attack gradient or integrated_gradients")
