@@ -20,7 +20,7 @@ from evidence import (
     within,
 )
 
-from claims.claim import COMP, GTO, RANK, SUFF, best_cell, cell, claim, name
+from claims.claim import COMP, GTO, RANK, SUFF, best_cell, cell, claim, name, short
 
 
 @claim(8, "Each of the top three has its own weak architecture", "architectures_ground_truth", scaled=True)
@@ -65,7 +65,7 @@ def attention_by_architecture(e: Evidence) -> list[Part]:
     for m, good in (("attention_rollout", ("t5",)), ("average_attention", ("t5", "roberta", "bert"))):
         for g in ARCHITECTURES:
             judge = above if g in good else not_above
-            out.append(judge(f"random-{SHORT[m]} {g} rank", cell(e, g, "random", RANK), cell(e, g, m, RANK)))
+            out.append(judge(f"random-{short(m, g)} {g} rank", cell(e, g, "random", RANK), cell(e, g, m, RANK)))
     return out
 
 

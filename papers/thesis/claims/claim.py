@@ -15,6 +15,7 @@ Verdict = Literal["reproduced", "not reproduced", "not testable here", "not run 
 GTO, RANK, COMP, SUFF = "ground_truth_overlap", "mean_rank_percentage", "comprehensiveness", "sufficiency"
 KEPT, MATCHED = "prediction_kept", "probability_matched"  # the thesis's "unconstrained" and "constrained"
 NEAR = 0.1
+ROUNDING = ("bert", "roberta")  # a LayerNorm is the first to read their embeddings
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,13 @@ def cell(e: Evidence, grid: str, method: str, metric: str, data: str = "sst") ->
     return lambda: e.score(grid, method, metric, data)
 
 
+def short(method: str, grid: str) -> str:
+    """Its short name, with a mark where a plain gradient sums to rounding errors."""
+    return SHORT[method] + ("†" if method == "gradient" and grid in ROUNDING else "")
+
+
 def name(grid: str, method: str, metric: str = "") -> str:
-    return f"{SHORT[method]} {grid} {metric}".strip()
+    return f"{short(method, grid)} {grid} {metric}".strip()
 
 
 def best(e: Evidence, grid: str, metric: str, methods: Sequence[str] = SINGLE, data: str = "sst") -> str:
