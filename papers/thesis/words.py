@@ -61,8 +61,8 @@ percentiles as in the thesis; blocks count from 0 in means.csv and from 1 in fig
 Rollout: gradient (summed), gradient_x_input, integrated_gradients, kernel_shap, average_attention, attention_rollout;
 Ens3, Ens7: thesis_top3, thesis_all; t5_1 to t5_4: the sizes. Unconstrained attacks keep the class (prediction_kept),
 constrained ones match the probability (probability_matched). Grad† is a plain gradient that sums to rounding errors
-(BERT, RoBERTa; see Figures): what is said of it holds or fails by chance. The columns say what gradients are taken of: the
-probability, as in the thesis, or the logit.
+(BERT, RoBERTa; see Figures): what is said of it holds or fails by chance. The columns say what gradients are
+taken of: the probability, as in the thesis, or the logit.
 """
 FINDINGS = """## In plain words
 
