@@ -110,11 +110,17 @@ def _attack_table(e: Evidence) -> str:
         for row in rows:
             if "objective" in row and "succeeded" in row:
                 name = NAMES.get(row["grid"], row["grid"])
-                groups[TITLES[data], row["study"], name, row["method"].partition("(")[0], row["objective"]].append(row)
+                key = (TITLES[data], row["study"], name, row["method"].partition("(")[0], row["objective"])
+                groups[key].append({**row, "seen": row["D_attacked"] - row["D_original"]})
     if not groups:
         return ""
     shares = {"succeeded": "succeeded", "within_constraint": "within its constraint"}
-    means = {"rank_change": "rank change", "epsilon_in_scale": "epsilon / scale of the embeddings"}
+    means = {
+        "rank_change": "rank change",
+        "seen": "fall of the top's sum, as the attack saw it",
+        "top_k_sum_change": "as measured",
+        "epsilon_in_scale": "epsilon / scale of the embeddings",
+    }
     columns = ("data", "study", "model", "method", "objective", "attacks", *shares.values(), *means.values())
     out = [
         "## Attacks, how many succeeded",
@@ -126,7 +132,7 @@ def _attack_table(e: Evidence) -> str:
     ]
     for key, rows in groups.items():
         cells = [f"{sum(bool(row[n]) for row in rows)}" for n in shares]
-        cells += [f"{sum(row[n] for row in rows) / len(rows):.3g}" for n in means]
+        cells += [f"{sum(row[n] for row in rows) / len(rows):.2g}" for n in means]
         out.append(f"| {' | '.join([*key, str(len(rows)), *cells])} |")
     return "\n".join([*out, ""])
 

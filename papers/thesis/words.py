@@ -36,7 +36,8 @@ SUCCESS_NOTE = """An attack succeeds if it changes the top within its constraint
 probability within 0.05 (probability_matched). All have epsilon = 2, as in the thesis; embeddings are of very different
 size, so that this is a small part of them on T5 and many times their size on BERT and Llama. What IG says before and
 after is measured by as many nodes as it takes to sum to within 0.05 (0.2 on the logit) of what it must, whatever nodes
-were attacked. [Heat maps before and after](thesis/attacked.html), a sentence of each model."""
+were attacked: where "as the attack saw it" and "as measured" differ, the attack has found errors of the nodes
+rather than changed IG. [Heat maps before and after](thesis/attacked.html), a sentence of each model."""
 ATTACK_NOTE = """The plans attack IG with 150 steps through 8 Gauss-Legendre nodes; the thesis had 500 steps, and 50
 nodes are taken for its unsaid number. Both on the sentences of the plan and the smallest T5 (seed 0); seconds are CPU
 seconds per sentence and objective. [Every sentence](thesis/full_attack.csv).
