@@ -102,18 +102,19 @@ def before_and_after(
 
     below: a picture under the first heat map and under the others.
     """
-    maps, seen = [], set[str]()
+    blocks: dict[str, list[str]] = {}  # by method: one row of heat maps
     for row in rows:
         old, new = (Attribution.from_dict(row[key]) for key in ("original", "attacked"))
         window = shown_units([old, new])
-        if row["method"] not in seen:
-            picture = below[0] if not seen else below[1]
-            maps.append(_figure(f"{who[row['method']].html} original", heat_map(old, example, window, picture)))
-            seen.add(row["method"])
-        maps.append(_figure(_caption(row), heat_map(new, example, window, below[1])))
+        if row["method"] not in blocks:
+            picture = below[1] if blocks else below[0]
+            first = _figure(f"{who[row['method']].html} original", heat_map(old, example, window, picture))
+            blocks[row["method"]] = [first]
+        blocks[row["method"]].append(_figure(_caption(row), heat_map(new, example, window, below[1])))
+    maps = "".join(f'<div class="maps">{"".join(figures)}</div>' for figures in blocks.values())
     label, p = escape(rows[0]["original"]["label"]), rows[0]["original"]["extra"]["probability"]
     head = f"<header><h3>{escape(title)}</h3><p>predicted <b>{label}</b> ({p:.0%})</p></header>"
-    return f'<article class="ex">{head}<div class="maps">{"".join(maps)}</div></article>'
+    return f'<article class="ex">{head}{maps}</article>'
 
 
 def attack(
