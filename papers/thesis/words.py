@@ -87,8 +87,8 @@ A claim is called reproduced only if every one of its statements holds; the brac
   probability is saturated, and an ascent along its gradient ends after a few tiny moves. The thesis's models were as
   sure and it reports large changes, so that it must have followed something else, which it does not say. On the logit
   explanations of the sizes give way as the thesis says: gradients most, then gradient x input, IG least (17).
-- **A cheap attack on IG fools its nodes rather than IG.** Eight nodes are what an attack can afford; measured by as many
-  as it takes, the top of IG loses a small part of what the attack believed, on T5 almost nothing. IG itself gives way on
-  the Llama, where epsilon is 81 times the size of the embeddings, and more to an attack through 50 nodes (see "The
-  attack on IG in full"). Whoever attacks or defends IG should say how the reported scores were integrated.
+- **A cheap attack on IG fools its nodes rather than IG.** Eight nodes are what an attack can afford; measured by as
+  many as it takes, the top of IG loses a small part of what the attack believed, on T5 almost nothing. IG itself gives
+  way on the Llama, where epsilon is 81 times the size of the embeddings, and more to an attack through 50 nodes (see
+  "The attack on IG in full"). Whoever attacks or defends IG should say how the reported scores were integrated.
 """
