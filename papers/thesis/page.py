@@ -17,11 +17,20 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))  # run as a file: its neighbours are its modules
 
 from claims import CLAIMS, Claim, Judged
-from evidence import NAMES, Evidence, Part, Row
+from evidence import ARCHITECTURES, NAMES, SHORT, SIZES, Evidence, Part, Row, bare
 from figures import FIGURES, MEASURES
 from gather import PLANS, gather
 from heat_maps import heat_maps
-from words import ATTACK_NOTE, FIGURE_NOTE, FINDINGS, INTRODUCTION, MODEL_NOTE, READING, SUCCESS_NOTE
+from words import (
+    ATTACK_NOTE,
+    FIGURE_NOTE,
+    FINDINGS,
+    INTRODUCTION,
+    MODEL_NOTE,
+    OUTPUT_NOTE,
+    READING,
+    SUCCESS_NOTE,
+)
 
 from assay.experiments.status import Status
 from assay.reports.bands import points
@@ -41,7 +50,7 @@ def judged(e: Evidence) -> list[dict[str, Judged]]:
 def page(e: Evidence, found: Mapping[str, Status], drawn: Sequence[str], store: str, full: str = "") -> str:
     verdicts = judged(e)
     parts = [INTRODUCTION, _progress(found), _summary(verdicts), *([FINDINGS] if drawn else []), _model_table(e)]
-    parts += [_figure_section(drawn, store), _attack_table(e), full]
+    parts += [_figure_section(drawn, store), _output_table(e), _attack_table(e), full]
     return "\n".join([*parts, "## The claims, one by one", "", READING, *(_claim(v, drawn, store) for v in verdicts)])
 
 
@@ -101,6 +110,25 @@ def _model_table(e: Evidence) -> str:
         head.append(f"| {TITLES[data]} | {NAMES.get(grid, grid)} | `{base}` | {size} | {first['layers']} | {kind} |"
                     f" {marks} | {'' if floor is None else f'{floor:.3f}'} |")  # fmt: skip
     return "\n".join([*head, "", MODEL_NOTE, ""])
+
+
+def _output_table(e: Evidence) -> str:
+    """Per model: what a cascade of broken blocks leaves of its output, beside the correlation of two methods."""
+    shown = ("integrated_gradients", "average_attention")
+    rows = [r for r in e.rows.get("sst", ()) if r["study"] == "randomisation" and r["mode"] == "cascading"]
+    rows = [{**row, "method": bare(row["method"])} for row in rows]
+    output = points([row for row in rows if row["method"] == shown[0]], ("grid", "block"), "value")
+    rho = points(rows, ("grid", "method", "block"), "spearman")
+    heads = ("model", "output", *(f"ρ of {SHORT[m]}" for m in shown))
+    out = ["## What is left of a broken model", "", OUTPUT_NOTE, "", f"| {' | '.join(heads)} |", "|---" * 4 + "|"]
+    for grid in (*SIZES, *ARCHITECTURES):
+        blocks = sorted((block for g, block in output if g == grid), reverse=True)
+        curves = [[output[grid, b].value for b in blocks]]
+        curves += [[rho[grid, m, b].value for b in blocks if (grid, m, b) in rho] for m in shown]
+        if blocks:
+            cells = [" ".join(f"{v:.2f}" for v in curve) for curve in curves]
+            out.append(f"| {' | '.join([NAMES.get(grid, grid), *cells])} |")
+    return "\n".join([*out, ""]) if output else ""
 
 
 def _attack_table(e: Evidence) -> str:

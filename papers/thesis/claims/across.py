@@ -20,7 +20,7 @@ from evidence import (
     show,
 )
 
-from claims.claim import COMP, GTO, RANK, SUFF, best, cell, claim, over_examples
+from claims.claim import COMP, GTO, RANK, SUFF, best, cell, claim, over_examples, short
 
 
 @claim(21, "Architectures differ more than sizes", "sizes_ground_truth", "architectures_ground_truth",
@@ -83,7 +83,8 @@ def attention_beats_gradients(e: Evidence) -> list[Part]:
             better = lambda g=g, x=metric: e.score(g, best(e, g, x, ATTENTION), x)  # type: ignore[misc]  # noqa: E731
             pair = (better, cell(e, g, "gradient", metric))
             first, second = pair if metric == COMP else pair[::-1]
-            out.append(judge(f"{g} attention better than Grad, {metric}", first, second))
+            text = f"{g} attention better than {short('gradient', g)}, {metric}"
+            out.append(judge(text, first, second))
             if g != CAUSAL and metric == COMP:
-                out.append(not_above(f"{g} attention better than Grad, {metric}", first, second, by=0.2))
+                out.append(not_above(text, first, second, by=0.2))
     return out

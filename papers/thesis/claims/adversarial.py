@@ -138,13 +138,16 @@ def attack_nli(e: Evidence) -> list[Part]:
 )
 def attack_ig(e: Evidence) -> list[Part]:
     """Unconstrained: IG's mean rank change is the lowest of the three methods on exactly two of the four
-    architectures, and its top-k sum change the highest on all four."""
+    architectures, and its top-k sum change the highest on all four. Where no attack on gradients or gradient x input
+    changed a ranking anywhere, ranks are not testable."""
 
     def lead(measure: str, sign: int) -> list[str]:
         means = {g: {m: e.attack(g, m, KEPT, measure).interval.value for m in ATTACKED} for g in ARCHITECTURES}
         return [g for g, found in means.items() if max(found, key=lambda m: sign * found[m]) == "integrated_gradients"]
 
     def ranks() -> tuple[str, bool]:
+        if not any(e.attack(g, m, KEPT, "rank_change").values.any() for g in ARCHITECTURES for m in GRADIENTS):
+            raise NotTestableError("no attack on a gradient changed a ranking")
         found = lead("rank_change", -1)
         return f"lowest on {len(found)} of 4 ({', '.join(found) or 'none'})", len(found) == 2
 

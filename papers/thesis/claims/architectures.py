@@ -49,8 +49,9 @@ def gradients_by_architecture(e: Evidence) -> list[Part]:
     out = []
     for g in ARCHITECTURES:
         mine, chance = cell(e, g, "gradient", GTO), cell(e, g, "random", GTO)
-        first, second, text = (mine, chance, "Grad-random") if g in ("t5", "roberta") else (chance, mine, "random-Grad")
-        out.append(above(f"{text} {g}", first, second))
+        grad, up = short("gradient", g), g in ("t5", "roberta")
+        pair = (mine, chance) if up else (chance, mine)
+        out.append(above(f"{grad}-random {g}" if up else f"random-{grad} {g}", *pair))
         out.append(above(f"GxI-random {g}", cell(e, g, "gradient_x_input", GTO), chance))
         out.append(not_above(f"GxI-random {g}", cell(e, g, "gradient_x_input", GTO), chance, by=0.2))
     return out

@@ -40,7 +40,7 @@ studies:
   randomisation:
     kind: study
     data: cues
-    study: layer_randomisation(methods=[gradient(reduction=sum)], seeds=[0, 3])
+    study: layer_randomisation(methods=[gradient(reduction=sum), integrated_gradients(steps=2)], seeds=[0, 3])
   attack: {kind: study, data: cues, models: t5_1, study: "top_k_attack(methods=[gradient], steps=1)"}
 """
 
@@ -69,6 +69,11 @@ def test_the_page_of_a_tiny_store(ran: Path, tmp_path: Path) -> None:
     ]
     assert attacks
     assert all(0 <= int(cells[6]) <= int(cells[7]) <= int(cells[5]) for cells in attacks)  # succeeded, within, attacks
+    left = text.partition("## What is left of a broken model")[2]
+    (broken,) = [line.split(" | ") for line in left.splitlines() if line.startswith("| t5_2 | ")]
+    rows = [r for r in results(ran / "tiny.yaml", ran / "store") if r["study"] == "randomisation"]
+    last = [r["value"] for r in rows if (r["grid"], r["mode"], r["block"]) == ("t5_2", "cascading", 1)]
+    assert broken[1].split()[0] == f"{sum(last) / len(last):.2f}"
     maps = (tmp_path / "docs" / "thesis" / "attacked.html").read_text()
     assert maps.count('<p class="h"') == 3  # one sentence: the original and two objectives
     assert "Gradients of the logit" not in maps  # not in this plan
