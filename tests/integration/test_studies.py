@@ -27,6 +27,11 @@ def test_randomise(tmp_path):
     assert len(record["rows"]) == 3 * 2 * 2 * 2 * 2  # examples, methods, modes, blocks, seeds
     text = page.read_text(encoding="utf-8")
     assert text.count('class="plot"') == 2
+    assert text.count("the model's output<br>") == 2  # of each mode, to compare correlations with
+    where = ("gradient", "cascading", 0)
+    broken = [r["value"] for r in record["rows"] if (r["method"], r["mode"], r["block"]) == where]
+    row = text.partition("the model's output<br>")[2].partition("</tr>")[0]
+    assert row.endswith(f">{sum(broken) / len(broken):.3g}</td>")
     assert "http" not in text.split("</style>")[1]
 
 

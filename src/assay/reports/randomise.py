@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,8 @@ class Randomised(parts.Found):
         plot = along(curves, ["full", *(str(b + 1) for b in blocks)], who, mode, "block, last to first")
         note = (
             f'<p class="note">{ABOUT[mode]} Spearman\'s correlation of the scores with those of the whole model, mean '
-            f"over examples; bands are 95 % intervals. Blocks are counted from 1, the first after the embeddings.</p>"
+            "over examples; bands are 95 % intervals. Blocks are counted from 1, the first after the embeddings. Where "
+            "the model's output for the class explained stays, the blocks were not needed, and scores may stay too.</p>"
         )
         return f'{note}<div class="grid half"><figure>{plot}</figure>{self._table(mode, blocks, who)}</div>'
 
@@ -80,7 +82,15 @@ class Randomised(parts.Found):
             f'<tr><th scope="row">{face.html}</th>{"".join(_cell(found.get((m, b))) for b in shown)}</tr>'
             for m, face in who.items()
         )
-        return f'<table><thead><tr><th scope="col">method</th>{head}</tr></thead><tbody>{body}</tbody></table>'
+        output = "".join(f'<td class="n">{self._output(mode, b):.3g}</td>' for b in shown)
+        scale = self.study.scale or f"as {short_names(self.methods)[self.methods[0]]} explains it"
+        last = f'<tr><th scope="row">the model\'s output<br><small>{escape(scale)}</small></th>{output}</tr>'
+        return f'<table><thead><tr><th scope="col">method</th>{head}</tr></thead><tbody>{body}{last}</tbody></table>'
+
+    def _output(self, mode: str, block: int) -> float:
+        """Mean output for the class explained; blocks that leave it alone were not needed, scores may stay as well."""
+        where = (self.methods[0], mode, block)
+        return float(np.mean([r["value"] for r in self.rows if (r["method"], r["mode"], r["block"]) == where]))
 
 
 def randomise(
