@@ -53,6 +53,8 @@ def test_what_measures_an_attack(tmp_path):
     rough, fine = "integrated_gradients(steps=1, rule=left)", "integrated_gradients(steps=64)"
     files = ["--report", str(tmp_path / "a.html"), "--json", str(rows)]
     run("attack", "--limit", "1", "--steps", "1", "--methods", rough, "--measured", fine, *files)
+    told = f"Before and after were measured by {fine} in place of {rough}, which was attacked."
+    assert told in (tmp_path / "a.html").read_text(encoding="utf-8")
     row = json.loads(rows.read_text())["rows"][0]
     text = next(example for example in assay.load_dataset("builtin") if example.id == row["example"])
     (alone,) = assay.explain("builtin", [text], fine, target=assay.Target(scale="probability"))

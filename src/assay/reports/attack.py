@@ -15,6 +15,7 @@ from assay.reports import study as parts
 from assay.reports.examples import KEY, heat_map, pictures, shown_units
 from assay.reports.faces import Face, faces, short_names
 from assay.reports.marks import figures
+from assay.statistics.sentences import listed
 
 MEASURED = ("gradient", "gradient_x_input", "integrated_gradients(tolerance=0.05)")  # for the default methods
 HEADS = {
@@ -73,11 +74,17 @@ class Attacked(parts.Found):
         note = (
             '<p class="note">Rank change: share of the top k places that another unit holds. Top-k sum change: what '
             "the original top k lost, in the units of the scores: not comparable between methods. Succeeded: share of "
-            "inputs whose top k changed within the constraint, which is the same class (prediction_kept) or a "
-            f"probability within {self.study.matched:g} (probability_matched).</p>"
+            "inputs whose top k changed and lost within the constraint, which is the same class (prediction_kept) or a "
+            f"probability within {self.study.matched:g} (probability_matched).{self._judges()}</p>"
         )
         columns = f'<thead><tr><th scope="col">method and objective</th>{head}</tr></thead>'
         return f'{note}<div class="scroll"><table>{columns}<tbody>{body}</tbody></table></div>'
+
+    def _judges(self) -> str:
+        """Which methods were measured by another one than the one attacked."""
+        pairs = zip(self.study.methods, self.study.measured or (), strict=False)
+        told = [f"{escape(str(b))} in place of {escape(str(a))}" for a, b in pairs if str(a) != str(b)]
+        return f" Before and after were measured by {listed(told)}, which was attacked." if told else ""
 
     def _examples(self, who: dict[str, Face]) -> str:
         by_id = {example.id: example for example in self.data}
