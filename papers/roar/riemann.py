@@ -1,6 +1,6 @@
-"""How many points of integrated gradients rank words as the paper's 50 do? Against 500, on the SST model of a seed.
+"""How many points of integrated gradients rank words as the paper's 50 do? Against 500, on the model of a seed.
 
-    python papers/roar/riemann.py --store ~/.cache/assay-roar/store [--examples 200] [--seed 0]
+    python papers/roar/riemann.py --store ~/.cache/assay-roar/store [--data sst] [--examples 200] [--seed 0]
 
 Prints for right Riemann sums (the paper's) and Gauss-Legendre nodes Spearman's correlation of |scores| with those of
 500 right points, and the share of the first 10, 30 and 50 % of the words that are the same: what a mask is made of.
@@ -10,6 +10,7 @@ Zero baseline, gold label, unmasked texts; for the formula and for the weighted 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,18 +19,20 @@ from scipy.stats import spearmanr
 from assay.experiments.kinds._roar_jobs import Rank
 from assay.experiments.plan import read_plan
 from assay.experiments.store import Store
-from assay.explainers.explain import explain
 from assay.models.load import load_model
 
 MANY, SHARES = (500, "right"), (10, 30, 50)
 FEW = [(steps, "right") for steps in (10, 20, 50)] + [(steps, "gauss_legendre") for steps in (4, 6, 8, 12)]
 
 
-def scores(model, examples, name: str, steps: int, rule: str) -> list[np.ndarray]:
-    method = f"{name}(steps={steps}, baseline=zero, rule={rule})"
-    targets = [example.label for example in examples]
-    found = explain(model, list(examples), method, target=targets, scope="text", progress=False)
-    return [np.abs(a.scores) for a in found]
+PLANS = {"sst": "sst.yaml", "babi1": "babi.yaml", "babi2": "babi.yaml", "snli": "snli.yaml", "imdb": "imdb.yaml"}
+
+
+def first(store: Store, data: str, seed: int) -> Rank:
+    """The job that ranks the words of unmasked texts."""
+    plan = read_plan(Path(__file__).parent / PLANS[data], store)
+    jobs = [job for cell in plan.cells for job in cell.jobs if isinstance(job.kind, Rank)]
+    return next(job.kind for job in jobs if (job.at["data"], job.at["seed"]) == (data, seed))
 
 
 def same(a: np.ndarray, b: np.ndarray, share: int) -> float | None:
@@ -40,19 +43,23 @@ def same(a: np.ndarray, b: np.ndarray, share: int) -> float | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--data", choices=PLANS, default="sst")
     parser.add_argument("--examples", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     store = Store(given.store.expanduser())
-    plan = read_plan(Path(__file__).parent / "sst.yaml", store)
-    jobs = [job for cell in plan.cells for job in cell.jobs]
-    rank = next(job.kind for job in jobs if isinstance(job.kind, Rank) and job.at["seed"] == given.seed)
+    rank = first(store, given.data, given.seed)
     model = load_model(store.artifacts.path(rank.model))
     examples = rank.source.held().take(given.examples, 0)
+
+    def scores(name: str, steps: int, rule: str) -> list[np.ndarray]:
+        method = f"{name}(steps={steps}, baseline=zero, rule={rule})"
+        return replace(rank, method=method).ranked(model, examples, None)[1]
+
     for name in ("integrated_gradients", "weighted_integrated_gradients"):
-        truth = scores(model, examples, name, *MANY)
+        truth = scores(name, *MANY)
         for steps, rule in FEW:
-            pairs = list(zip(scores(model, examples, name, steps, rule), truth, strict=True))
+            pairs = list(zip(scores(name, steps, rule), truth, strict=True))
             rho = np.mean([spearmanr(a, b).statistic for a, b in pairs])
             tops = {s: np.mean([v for a, b in pairs if (v := same(a, b, s)) is not None]) for s in SHARES}
             words = ", ".join(f"{s} %: {v:.3f}" for s, v in tops.items())

@@ -29,7 +29,7 @@ def heat_maps(found: Mapping[str, Status], path: Path) -> bool:
     sections = {words: "".join(_blocks(found, study)) for study, words in STUDIES.items()}
     if any(sections.values()):
         shown = {words: KEY + body for words, body in sections.items() if body}
-        write(page("The thesis, run again: attacks", ABOUT, "", shown), path)
+        write(page("The thesis, run again: attacks", ABOUT, "", shown, over=""), path)
     return any(sections.values())
 
 

@@ -59,7 +59,8 @@ class Found:
 
 
 def page(title: str, verdict: Sequence[str], facts: str, sections: Mapping[str, str], over: str = "examples") -> str:
-    """The whole page, self-contained; the verdict stands first. `over`: what the intervals are over."""
+    """The whole page, self-contained; the verdict stands first. `over`: what intervals are over, "" without any."""
+    intervals = f" Every interval covers 95 %, over {escape(over)}." if over else ""
     blocks = "".join(f"<section><h2>{escape(name)}</h2>{body}</section>" for name, body in sections.items() if body)
     first = f'<p class="big">{escape(verdict[0])}</p>' + "".join(f"<p>{escape(s)}</p>" for s in verdict[1:])
     return (
@@ -68,8 +69,8 @@ def page(title: str, verdict: Sequence[str], facts: str, sections: Mapping[str, 
         f"<title>{escape(title)}</title><style>{style()}</style></head><body>"
         f'<header class="top"><div class="brand"><b>Assay</b></div><h1>{escape(title)}</h1></header>'
         f"<main>{first}{facts}{blocks}</main>"
-        f"<footer>Made on {date.today():%Y-%m-%d} with Assay {escape(versions()['assay'])}. "
-        f"Every interval covers 95 %, over {escape(over)}.</footer></body></html>\n"
+        f"<footer>Made on {date.today():%Y-%m-%d} with Assay {escape(versions()['assay'])}.{intervals}</footer>"
+        "</body></html>\n"
     )
 
 
