@@ -32,6 +32,7 @@ from words import (
     SUCCESS_NOTE,
 )
 
+from assay.experiments.agenda import State
 from assay.experiments.status import Status
 from assay.reports.bands import points
 from assay.reports.figures import millions
@@ -57,8 +58,18 @@ def page(e: Evidence, found: Mapping[str, Status], drawn: Sequence[str], store: 
 def _progress(found: Mapping[str, Status]) -> str:
     done = {d: Counter(state.states.values()) for d, state in found.items()}
     says = "; ".join(f"{TITLES[d]}: {c['done']} of {sum(c.values())} jobs" for d, c in done.items())
-    whole = all(set(c) <= {"done", "skipped"} for c in done.values())
-    return f"Done: {says}.\n" + ("" if whole else "**The runs are not finished: verdicts below are provisional.**\n")
+    open_ = "; ".join(f"{TITLES[d]}: {words}" for d, state in found.items() if (words := _open(state)))
+    late = f"**Not run yet**, so that claims about it rest on the rest: {open_}.\n" if open_ else ""
+    return f"Done: {says}.\n{late}"
+
+
+def _open(state: Status) -> str:
+    """Studies that jobs are missing of, each with its models."""
+    models: dict[str, list[str]] = {}
+    for (study, model), counts in state.counts().items():
+        if set(counts) - {State.done, State.skipped}:
+            models.setdefault(study, []).append(model)
+    return ", ".join(f"{study} ({' '.join(names)})" for study, names in models.items())
 
 
 def _summary(verdicts: Sequence[Mapping[str, Judged]]) -> str:
@@ -70,13 +81,18 @@ def _summary(verdicts: Sequence[Mapping[str, Judged]]) -> str:
         head.append(f"| {link} | {claim.title} | {words[0]} | {words[1]} |")
     count = Counter(v["probability"].verdict for v in verdicts)
     tail = ", ".join(f"{count[word]} {word}" for word in VERDICTS if count[word])
-    note = f"On the probability: {tail}. In brackets: statements that hold of those tested; *: trainings are missing."
+    note = (
+        f"On the probability: {tail}. In brackets: statements that hold of those tested, and how many could not be "
+        "tested because something was not run; *: trainings are missing."
+    )
     return "\n".join([*head, "", note, ""])
 
 
 def _word(found: Judged) -> str:
-    score = _score(found.parts)
-    return found.verdict + (f" ({score})" if score else "") + ("*" if found.lacking else "")
+    late = sum(p.holds is None and p.testable for p in found.parts)
+    score = [_score(found.parts), f"{late} not run" if late else ""]
+    words = "; ".join(word for word in score if word)
+    return found.verdict + (f" ({words})" if score[0] else "") + ("*" if found.lacking else "")
 
 
 def _score(parts: Sequence[Part]) -> str:
