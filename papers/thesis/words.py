@@ -89,10 +89,14 @@ A claim is called reproduced only if every one of its statements holds; the brac
 - **Explanations stay while the model works.** In the thesis gradient methods lost all correlation after one or two
   blocks (13). On BERT they do where blocks are drawn anew one after the other; elsewhere IG above all keeps much of it.
   The table "What is left of a broken model" says why: many of these blocks were not needed. As long as the output
-  stays, an explanation may stay with it; where the output falls to chance, IG mostly loses its correlation too.
-- **Attacks on plain gradients of the probability did nothing here (17 to 19).** The models are nearly perfect, the
+  stays, an explanation may stay with it; where the output falls to chance, IG mostly loses its correlation too. On
+  the NLI sets as on SST: BERT's gradients fall at once, the others' later (15).
+- **Attacks on plain gradients of the probability did nothing on SST (17 to 19).** The models are nearly perfect, the
   probability is saturated, and the ascent stops after some twenty tiny moves; on BERT and RoBERTa a summed gradient is
-  0 anyway. The thesis's models were as sure, and it reports large changes.
+  0 anyway. The thesis's models were as sure, and it reports large changes. Where a model is less sure the attacks work:
+  on the BERT of e-SNLI they replace nearly the whole top of gradient x input and of IG (20), with epsilon 35 times the
+  embeddings; constrained attacks move the probability as far as unconstrained ones and mostly end outside their
+  constraint, where the thesis saw much smaller changes.
 - **Attacks on gradients of the logit look like those of the thesis (17, 19).** Over sizes gradients give way most and
   IG least, though by less than in the thesis; over architectures rank changes of about 0.4 and more are the rule (not
   on the pretrained T5, whose large embeddings hardly move), and constrained attacks lose the probability of RoBERTa and
