@@ -90,7 +90,7 @@ A claim is called reproduced only if every one of its statements holds; the brac
   blocks (13). On BERT they do where blocks are drawn anew one after the other; elsewhere IG above all keeps much of it.
   The table "What is left of a broken model" says why: many of these blocks were not needed. As long as the output
   stays, an explanation may stay with it; where the output falls to chance, IG mostly loses its correlation too. On
-  the NLI sets as on SST: BERT's gradients fall at once, the others' later (15).
+  the NLI sets as on SST: BERT's fall within two blocks, the others' later (15).
 - **Attacks on plain gradients of the probability did nothing on SST (17 to 19).** The models are nearly perfect, the
   probability is saturated, and the ascent stops after some twenty tiny moves; on BERT and RoBERTa a summed gradient is
   0 anyway. The thesis's models were as sure, and it reports large changes. Where a model is less sure the attacks work:
