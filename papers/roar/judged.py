@@ -1,6 +1,7 @@
 """The claims of Madsen et al. 2022 (the fact sheet's section 8), each as a function of what the store holds.
 
-A measure beats another if its interval over seeds and test examples lies above the other's. Where intervals meet, a
+A measure beats another if the interval of the difference of their areas, over the seeds and test examples that they
+share, lies above 0; areas of different data or models differ if their own intervals do not meet. Where it is neither, a
 claim that needs an order is undecided; one whose runs are not all there is "not run yet".
 """
 
@@ -14,8 +15,9 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from assay.evaluation.roar.synthetic import Synthetic
-from assay.evaluation.roar.verdict import FAITHFUL, Faithfulness
+from assay.evaluation.roar.verdict import FAITHFUL, Faithfulness, difference
 from assay.experiments.roar import Curves
+from assay.statistics.bootstrap import Interval
 
 LSTM, TRANSFORMER = "LSTM", "transformer"
 ATTENTION, GRADIENT, IXG, IG = "attention", "gradient", "input x gradient", "integrated gradients"
@@ -49,17 +51,27 @@ class Evidence:
         return {policy: Synthetic().curve(policy).tolist() for policy in ("truth", "recursive", "roar", "worst")}
 
 
+def apart(a: Faithfulness, b: Faithfulness) -> bool:
+    """Whether areas of different data or models differ."""
+    return a.both.low > b.both.high or b.both.low > a.both.high
+
+
 def above(a: Faithfulness, b: Faithfulness) -> bool:
-    return a.both.low > b.both.high
+    """Whether a beats b, on the same data."""
+    return difference(a, b).low > 0
 
 
 def ordered(a: Faithfulness, b: Faithfulness) -> bool | None:
-    """Whether a is above b; None: intervals meet."""
+    """Whether a is above b; None: it cannot be told."""
     return True if above(a, b) else False if above(b, a) else None
 
 
+def percent(i: Interval) -> str:
+    return f"{100 * i.value:.1f} [{100 * i.low:.1f}, {100 * i.high:.1f}]"
+
+
 def show(name: str, f: Faithfulness) -> str:
-    return f"{name} {100 * f.value:.1f} [{100 * f.both.low:.1f}, {100 * f.both.high:.1f}] ({len(f.seeds)} seeds)"
+    return f"{name} {percent(f.both)} ({len(f.seeds)} seeds)"
 
 
 def known(found: Areas, *names: str) -> bool:
@@ -74,7 +86,7 @@ def somewhere(differ: Sequence[str], looked: Sequence[str], complete: bool) -> S
 
 
 def everywhere(holds: Sequence[bool | None], said: Sequence[str], complete: bool) -> Said:
-    """A claim that all cases are needed for; None: intervals meet."""
+    """A claim that all cases are needed for; None: it cannot be told."""
     if False in holds:
         return REFUTED, "; ".join(said)
     verdict = MISSING if not complete else UNDECIDED if None in holds else CONFIRMED
@@ -94,7 +106,7 @@ def model_dependent(e: Evidence) -> Said:
     pairs = [(d, e.fifths.get((d, LSTM), {}), e.fifths.get((d, TRANSFORMER), {})) for d in ("SST", "SNLI", "bAbI-1")]
     cases = [(d, m, a[m], b[m]) for d, a, b in pairs for m in sorted(set(a) & set(b))]
     words = {c: f"{c[0]} {show(c[1], c[2])} with the LSTM, {show(c[1], c[3])} with MiniLM" for c in cases}
-    differ = [words[c] for c in cases if above(c[2], c[3]) or above(c[3], c[2])]
+    differ = [words[c] for c in cases if apart(c[2], c[3])]
     return somewhere(differ, list(words.values()), all(a and b for _, a, b in pairs))
 
 
@@ -107,7 +119,7 @@ def task_dependent(e: Evidence) -> Said:
         for m in sorted(set(x) & set(y))
     ]
     words = {c: f"{c[1][0]} {show(c[0], c[3])}, {c[2][0]} {show(c[0], c[4])} ({c[1][1]})" for c in cases}
-    differ = [words[c] for c in cases if above(c[3], c[4]) or above(c[4], c[3])]
+    differ = [words[c] for c in cases if apart(c[3], c[4])]
     return somewhere(differ[:6], list(words.values())[:6], bool(cases))
 
 
@@ -171,7 +183,7 @@ def leakage(e: Evidence) -> Said:
 
 
 def recursion_matters(e: Evidence) -> Said:
-    """On SST and on IMDB the area of some measure is higher with recursion, by intervals that do not meet."""
+    """On SST and on IMDB the area of some measure is higher with recursion, by the interval of the difference."""
     said, holds, complete = [], [], True
     for data in ("SST", "IMDB"):
         plain, again = e.of(data, LSTM, "roar"), e.of(data, LSTM)
@@ -245,13 +257,14 @@ def who_is_best(e: Evidence) -> Said:
 
 
 def order_on_sst(e: Evidence) -> Said:
-    """IG above input x gradient above attention above gradient, each by intervals that do not meet."""
+    """IG above input x gradient above attention above gradient, each by the interval of its difference."""
     found, names = e.of("SST", LSTM), (IG, IXG, ATTENTION, GRADIENT)
     if not known(found, *names):
         return MISSING, ""
     holds = [ordered(found[a], found[b]) for a, b in pairwise(names)]
     order = " > ".join(sorted(names, key=lambda m: -found[m].value))
-    return everywhere(holds, [*(show(m, found[m]) for m in names), f"by their means {order}"], True)
+    gaps = [f"{a} - {b} {percent(difference(found[a], found[b]))}" for a, b in pairwise(names)]
+    return everywhere(holds, [*(show(m, found[m]) for m in names), *gaps, f"by their means {order}"], True)
 
 
 def ig_by_words(e: Evidence) -> Said:

@@ -12,7 +12,7 @@ from assay.evaluation.roar.band import band
 from assay.evaluation.roar.curves import performance
 from assay.evaluation.roar.masks import Amount, amounts, order, whole
 from assay.evaluation.roar.synthetic import Synthetic, fit
-from assay.evaluation.roar.verdict import FAITHFUL, NOT, OPEN, judge
+from assay.evaluation.roar.verdict import FAITHFUL, NOT, OPEN, difference, judge
 from assay.statistics.bootstrap import interval
 
 TENTHS = np.linspace(0, 1, 11)
@@ -172,6 +172,29 @@ def test_the_interval_counts_test_examples():
         assert found.bca.high - found.bca.low == pytest.approx(0, abs=1e-12)
         wide.append(found.both.high - found.both.low)
     assert wide[0] > 3 * wide[1] > 0
+
+
+def test_the_difference_of_two_areas_is_paired():
+    """Against a bootstrap written out, with draws of its own: seeds and examples drawn once for both measures."""
+    random, gold = predictions(BASE, seeds=3, n=200, seed=1)
+    more, _ = predictions(np.where(TENTHS > 0, np.minimum(BASE, 0.62), 0.95), seeds=3, n=200, seed=1)
+    less, _ = predictions(np.where(TENTHS > 0, np.minimum(BASE, 0.64), 0.95), seeds=3, n=200, seed=1)
+    a, b = (judge(RATIOS, p, random, gold, recursive=True, score="accuracy") for p in (more, less))
+    rng = np.random.default_rng(3)
+    gaps = []
+    for _ in range(1500):
+        texts, seeds = rng.integers(0, 200, 200), rng.integers(0, 3, 3)
+        own, other, base = ((p == gold)[seeds][:, :, texts].mean(-1) for p in (more, less, random))  # (3,11)
+        gaps.append(np.mean(area(RATIOS, own, base) - area(RATIOS, other, base)))
+    found = difference(a, b)
+    assert found.value == pytest.approx(a.value - b.value)
+    assert (found.low, found.high) == pytest.approx(np.quantile(gaps, [0.025, 0.975]).tolist(), abs=0.006)
+    alone = np.hypot(a.both.high - a.both.low, b.both.high - b.both.low)
+    assert found.high - found.low < 0.8 * alone  # what they share cancels
+    same = difference(a, a)
+    assert (same.value, same.low, same.high) == (0, 0, 0)
+    fewer = judge(RATIOS, less[:2], random[:2], gold, recursive=True, score="accuracy")
+    assert np.isnan(difference(a, fewer).low)
 
 
 def test_the_band_of_a_curve():

@@ -39,7 +39,8 @@ def evidence(page, curves=(), areas=()):
 
 def area(value, half=0.02, verdict="faithful", leak=None, curve=(0.9, 0.5, 0.4)):
     span = Interval(value, value - half, value + half, 5)
-    return Faithfulness(value, span, span, span, (value,) * 5, verdict, leak, curve, ())
+    drawn = tuple(np.random.default_rng(abs(int(1000 * np.nan_to_num(value)))).normal(value, half / 2, 400))
+    return Faithfulness(value, span, span, span, (value,) * 5, verdict, leak, curve, (), drawn)
 
 
 def test_nothing_is_run_yet(page):

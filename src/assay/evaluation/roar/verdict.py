@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -47,9 +47,10 @@ class Faithfulness:
     leak: Leak | None
     curve: tuple[float, ...]  # (I,) mean over seeds
     notes: tuple[str, ...]
+    drawn: tuple[float, ...] = field(default=(), repr=False)  # (R,) mean areas of drawn seeds on drawn examples
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "drawn"}
 
 
 def judge(
@@ -83,14 +84,25 @@ def judge(
         return _nothing(found, own, leak)
     areas = np.asarray(area(ratios, own_drawn, base_drawn, clip=clip))  # (R,S)
     chosen = generator("roar seeds", seed).integers(0, areas.shape[1], areas.shape)
-    both = _both(np.take_along_axis(areas, chosen, 1).mean(1), found, confidence)
+    means = np.take_along_axis(areas, chosen, 1).mean(1)  # (R,)
+    both = _percentiles(means, float(found.mean()), len(found), confidence)
     verdict = FAITHFUL if both.low > 0 else NOT if recursive and np.isfinite(both.low) else OPEN
     bca = interval(found, confidence=confidence, seed=seed)
     notes = _notes(found, both, leak)
-    t = _t(found, confidence)
-    return Faithfulness(
-        float(found.mean()), bca, t, both, tuple(found.tolist()), verdict, leak, tuple(own.mean(0).tolist()), notes
-    )
+    t, seeds, curve = _t(found, confidence), tuple(found.tolist()), tuple(own.mean(0).tolist())
+    return Faithfulness(both.value, bca, t, both, seeds, verdict, leak, curve, notes, tuple(means.tolist()))
+
+
+def difference(a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> Interval:
+    """How much higher the area of a is than that of b, of the same trainings tested on the same examples.
+
+    Both were judged on the same draws, so that what they share (the baseline, easy texts, a lucky seed) cancels: the
+    interval is narrower than two that must not meet. NaN bounds where their trainings or draws are not the same number.
+    """
+    value = a.value - b.value
+    if len(a.seeds) != len(b.seeds) or len(a.drawn) != len(b.drawn) or not a.drawn:
+        return Interval(value, np.nan, np.nan, 0)
+    return _percentiles(np.subtract(a.drawn, b.drawn), value, len(a.seeds), confidence)
 
 
 Drawn = tuple[NDArray[np.float64], NDArray[np.float64]]  # curves of the seeds (S,I); resamples of their mean (R,I)
@@ -138,13 +150,13 @@ def _above_zero(value: NDArray[np.float64], variance: NDArray[np.float64]) -> ND
     return p
 
 
-def _both(means: NDArray[np.float64], found: NDArray[np.float64], confidence: float) -> Interval:
-    """Percentiles of the mean areas (R,) of drawn seeds on drawn examples; NaN if many of them have none."""
+def _percentiles(means: NDArray[np.float64], value: float, n: int, confidence: float) -> Interval:
+    """Of a statistic's resamples (R,); NaN if many of them have none."""
     known = np.isfinite(means)
     if known.mean() < confidence:
-        return Interval(float(found.mean()), np.nan, np.nan, len(found))
+        return Interval(value, np.nan, np.nan, n)
     low, high = np.quantile(means[known], [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(float(found.mean()), float(low), float(high), len(found))
+    return Interval(value, float(low), float(high), n)
 
 
 def _t(values: NDArray[np.float64], confidence: float) -> Interval:
