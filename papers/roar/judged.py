@@ -1,8 +1,8 @@
 """The claims of Madsen et al. 2022 (the fact sheet's section 8), each as a function of what the store holds.
 
 A measure beats another if the interval of the difference of their areas, over the seeds and test examples that they
-share, lies above 0; areas of different data or models differ if their own intervals do not meet. Where it is neither, a
-claim that needs an order is undecided; one whose runs are not all there is "not run yet".
+share, lies above 0; areas that share no seeds differ if their own intervals do not meet. Where it is neither, a claim
+that needs an order is undecided; one whose runs are not all there is "not run yet".
 """
 
 from __future__ import annotations
@@ -52,13 +52,14 @@ class Evidence:
 
 
 def apart(a: Faithfulness, b: Faithfulness) -> bool:
-    """Whether areas of different data or models differ."""
+    """Whether areas of different data or models differ, which share no seeds."""
     return a.both.low > b.both.high or b.both.low > a.both.high
 
 
 def above(a: Faithfulness, b: Faithfulness) -> bool:
-    """Whether a beats b, on the same data."""
-    return difference(a, b).low > 0
+    """Whether a beats b, on the same data; as long as one of them has fewer seeds, by its own interval."""
+    gap = difference(a, b)
+    return gap.low > 0 if np.isfinite(gap.low) else a.both.low > b.both.high
 
 
 def ordered(a: Faithfulness, b: Faithfulness) -> bool | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,19 @@ def test_claims_wait_for_what_they_need(page):
     assert order_on_sst(e)[0] == "confirmed"
     for judge in (attention_among_the_best, ig_not_generally_better, leakage, who_is_best):
         assert judge(e)[0] == "not run yet"
+
+
+def test_a_measure_beats_another_by_their_difference(page):
+    """Draws that move together tell what intervals that meet cannot; with fewer seeds, only the intervals count."""
+    from judged import above
+
+    low, high = area(0.30, half=0.05), area(0.32, half=0.05)
+    high = replace(high, drawn=tuple(x + 0.02 for x in low.drawn))
+    assert above(high, low)
+    assert not above(low, high)
+    few = replace(low, seeds=low.seeds[:2])
+    assert not above(high, few)
+    assert above(area(0.5), few)
 
 
 def test_claims_follow_the_areas(page):
