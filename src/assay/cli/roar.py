@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,7 @@ from assay.core.spec import split as split_specs
 if TYPE_CHECKING:
     from assay.evaluation.roar.verdict import Faithfulness
     from assay.experiments.roar import Curves
+    from assay.statistics.bootstrap import Interval
 
 SCORES = ("macro_f1", "micro_f1", "accuracy")
 # the paper's for RoBERTa, but for the choice of the epoch: by accuracy, where it has AUROC for single texts
@@ -161,7 +163,7 @@ def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> N
     for part, judged in zip(page.curves, page.judged, strict=True):
         seeds = max(map(len, part.seeds.values()))
         console.print(f"\n{part.form}, {seeds} seeds, {len(part.gold)} test examples", style="bold")
-        console.print(_areas(judged))
+        console.print(_areas(judged, part.behind(judged)))
         console.print(_walltimes(part))
         _notes(console, judged)
     if options["report"] is not None:
@@ -181,14 +183,16 @@ def _notes(console: Console, judged: dict[str, Faithfulness]) -> None:
         console.print(note, markup=False, style="dim")
 
 
-def _areas(judged: dict[str, Faithfulness]) -> Table:
-    """Areas in per cent with the three intervals."""
+def _areas(judged: dict[str, Faithfulness], behind: dict[str, Interval]) -> Table:
+    """Areas in per cent with the three intervals, and how far each is below the largest."""
+    from assay.reports.roar import below, between
+
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for name in ("method", "area %", "seeds and texts", "seeds, BCa", "seeds, t", "verdict"):
+    for name in ("method", "area %", "seeds and texts", "seeds, BCa", "seeds, t", "below the best", "verdict"):
         left = name in ("method", "verdict")
         table.add_column(name, justify="left" if left else "right", overflow="fold", no_wrap=name == "method")
     for method, f in judged.items():
-        spans = [f"[{100 * i.low:.1f}, {100 * i.high:.1f}]" for i in (f.both, f.bca, f.t)]
+        spans = [*(between(i) for i in (f.both, f.bca, f.t)), below(behind.get(method))]
         table.add_row(method, f"{100 * f.value:.1f}", *(Text(s) for s in spans), Text(f.verdict, style="bold"))
     return table
 
@@ -214,6 +218,7 @@ def _dict(part: Curves, judged: dict[str, Faithfulness]) -> dict[str, Any]:
         "words": part.words,
         "seeds": part.seeds,
         "methods": {method: f.to_dict() for method, f in judged.items()},
+        "behind": {method: asdict(gap) for method, gap in part.behind(judged).items()},
         "sparsity": part.sparsity,
         "seconds": part.seconds,
         "outside": part.outside,

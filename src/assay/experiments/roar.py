@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from assay.evaluation.roar.band import Band, band
 from assay.evaluation.roar.curves import Predicted, Score
-from assay.evaluation.roar.verdict import Faithfulness, judge
+from assay.evaluation.roar.verdict import Faithfulness, difference, judge
 from assay.experiments.job import Job
 from assay.experiments.kinds._roar_jobs import Intact, Rank, Retrain
 from assay.experiments.kinds.measurable import Curve, Measurable, Tune
@@ -20,6 +20,7 @@ from assay.experiments.kinds.roar import RANDOM, Roar
 from assay.experiments.plan import Cell, Plan
 from assay.experiments.references import bare
 from assay.experiments.store import Store
+from assay.statistics.bootstrap import Interval
 
 MEASURABLE = "Measurable model"
 TIMED = (Rank, Retrain, Curve, Tune)
@@ -81,6 +82,15 @@ class Curves:
         """Every method but random against random."""
         more: dict[str, Any] = {"recursive": self.recursive, "score": score, "clip": clip}
         return {m: judge(self.ratios, self.predicted[m], self._random(m), self.gold, **more) for m in self.methods}
+
+    def behind(self, judged: Mapping[str, Faithfulness]) -> dict[str, Interval]:
+        """How much larger the largest area is than every other's, in their order; no bounds where seeds differ."""
+        ranked = sorted((m for m in judged if np.isfinite(judged[m].value)), key=lambda m: -judged[m].value)
+        return {m: self._gap(judged, ranked[0], m) for m in ranked[1:]}
+
+    def _gap(self, judged: Mapping[str, Faithfulness], best: str, other: str) -> Interval:
+        gap = difference(judged[best], judged[other])
+        return gap if self.seeds[best] == self.seeds[other] else Interval(gap.value, np.nan, np.nan, 0)
 
     def _random(self, method: str) -> Predicted:
         """The baseline of the method's seeds."""

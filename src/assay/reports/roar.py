@@ -33,6 +33,8 @@ NOTE = (
     "between random's curve and its end."
 )
 
+PAIRED = "Below the best: the difference of two areas of the same trainings tested on the same texts."
+
 
 @dataclass(frozen=True)
 class RoarPage:
@@ -50,7 +52,7 @@ class RoarPage:
     def verdict(self) -> list[str]:
         """One sentence per study."""
         found = zip(self.curves, self.judged, strict=True)
-        return [sentence(_title(part), judged) for part, judged in found if judged]
+        return [sentence(_title(part), judged, part.behind(judged)) for part, judged in found if judged]
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
         """One self-contained page."""
@@ -96,7 +98,9 @@ class RoarPage:
         how = ONE_MODEL if part.form == MEASURABLE else RETRAINED
         about = f'<p class="note">{NOTE.format(score=self.score, how=how)}</p>'
         said = escape(COVERAGE[0].upper() + COVERAGE[1:])
-        table = f'<div class="wide">{_areas(judged, who)}</div><p class="note">{said}.</p>'
+        table = (
+            f'<div class="wide">{_areas(judged, part.behind(judged), who)}</div><p class="note">{said}. {PAIRED}</p>'
+        )
         return f'{about}<div class="grid half"><figure>{plot}</figure></div>{table}{notes}{_outside(part, who)}'
 
 
@@ -104,8 +108,8 @@ def _title(part: Curves) -> str:
     return part.form if part.study in ("recursive", "roar", "measurable") else f"{part.form}, {part.study}"
 
 
-def sentence(title: str, judged: Mapping[str, Faithfulness]) -> str:
-    """Who is faithful and by how much, who is not, and who can be told neither."""
+def sentence(title: str, judged: Mapping[str, Faithfulness], behind: Mapping[str, Interval] | None = None) -> str:
+    """Who is faithful and by how much, who is not, who can be told neither, and whether the best is alone."""
     names = short_names(list(judged))
     ranked = sorted(judged, key=lambda m: -judged[m].value)
     said = []
@@ -114,7 +118,17 @@ def sentence(title: str, judged: Mapping[str, Faithfulness]) -> str:
         if mine:
             shown = listed([f"{names[m]} ({percent(judged[m].value)})" for m in mine])
             said.append(f"{shown} {'is' if len(mine) == 1 else 'are'} {words}")
-    return f"{title}: {'; '.join(said)}."
+    return f"{title}: {'; '.join(said)}.{_first(ranked[0], names, behind or {})}"
+
+
+def _first(best: str, names: Mapping[str, str], behind: Mapping[str, Interval]) -> str:
+    """Whether the largest area is significantly the largest."""
+    if not behind:
+        return ""
+    level = [names[m] for m, gap in behind.items() if not gap.low > 0]
+    if not level:
+        return f" {names[best]} is the most faithful, by the interval of its difference from every other."
+    return f" Not told apart from {names[best]}: {listed(level)}."
 
 
 def leaks(judged: Mapping[str, Faithfulness]) -> list[str]:
@@ -135,16 +149,22 @@ def between(interval: Interval) -> str:
     return f"[{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 
-def _areas(judged: Mapping[str, Faithfulness], who: Mapping[str, Face]) -> str:
+def below(gap: Interval | None) -> str:
+    """How far an area is below the largest; nothing for the largest itself."""
+    return "" if gap is None else f"{100 * gap.value:.1f} {between(gap)}"
+
+
+def _areas(judged: Mapping[str, Faithfulness], behind: Mapping[str, Interval], who: Mapping[str, Face]) -> str:
     rows = []
     for method in sorted(judged, key=lambda m: -judged[m].value):
         f = judged[method]
         spans = "".join(f'<td class="n">{between(i)}</td>' for i in (f.both, f.bca, f.t))
         rows.append(
             f'<tr><th scope="row">{who[method].html}</th><td class="n"><b>{percent(f.value)}</b></td>{spans}'
-            f'<td class="n">{len(f.seeds)}</td><td>{MARKS[f.verdict].html}</td></tr>'
+            f'<td class="n">{below(behind.get(method))}</td><td class="n">{len(f.seeds)}</td>'
+            f"<td>{MARKS[f.verdict].html}</td></tr>"
         )
-    names = ("area", "seeds and texts", "seeds, BCa", "seeds, t", "seeds")
+    names = ("area", "seeds and texts", "seeds, BCa", "seeds, t", "below the best", "seeds")
     return _table("method", names, rows, "verdict")
 
 

@@ -35,7 +35,7 @@ from assay.experiments.kinds.train import training_seconds
 from assay.experiments.page import Page
 from assay.experiments.plan import make_plan, part_of
 from assay.experiments.references import base_identity
-from assay.experiments.roar import curves
+from assay.experiments.roar import Curves, curves
 from assay.experiments.runner import run
 from assay.experiments.store import Store
 from assay.reports.roar import RoarPage, leaks, sentence
@@ -369,6 +369,39 @@ def test_the_page_says_who_is_faithful():
         "gradient: class leakage: the curve rises",
         "Significantly worse than random: attention.",
     ]
+
+
+def test_the_best_is_compared_with_every_other(tmp_path):
+    """By the paired difference of areas, if the seeds are the same; the page says who cannot be told apart."""
+    rng = np.random.default_rng(0)
+    gold = rng.integers(0, 2, 400)
+    flip = rng.random((3, 11, 400))
+
+    def answers(right):  # (11,) shares of right answers -> (S,I,N)
+        return np.where(flip < np.array(right)[:, None], gold, 1 - gold)
+
+    curve = {"random": np.linspace(0.9, 0.5, 11), "attention": [0.9] + [0.5] * 10, "gradient": [0.9] + [0.502] * 10}
+    curve["lime"] = np.linspace(0.9, 0.5, 11) - 0.01 * (np.arange(11) % 10 > 0)
+    predicted = {m: answers(c) for m, c in curve.items()}
+    predicted["lime"] = predicted["lime"][:2]
+    seeds = {m: list(range(len(p))) for m, p in predicted.items()}
+    found = Curves(
+        "recursive", "model", "d", "b", "Recursive ROAR", True, list(np.arange(11) / 10), gold, seeds, predicted
+    )
+    judged = found.judged("accuracy")
+    behind = found.behind(judged)
+    assert list(behind) == ["gradient", "lime"]
+    assert behind["gradient"].value == pytest.approx(judged["attention"].value - judged["gradient"].value)
+    assert behind["gradient"].low > 0  # the same texts are wrong: small, and sure
+    assert judged["attention"].both.low < judged["gradient"].both.high  # which two intervals would not show
+    assert np.isnan(behind["lime"].low)  # other seeds
+    page = RoarPage([found], "accuracy")
+    assert page.verdict[0].endswith("Not told apart from attention: lime.")
+    page.to_html(tmp_path / "page.html")
+    assert f"{100 * behind['gradient'].value:.1f} [" in (tmp_path / "page.html").read_text()
+    assert found.behind({}) == {}
+    two = {m: judged[m] for m in ("attention", "gradient")}
+    assert "attention is the most faithful" in sentence("Recursive ROAR", two, found.behind(two))
 
 
 # --- measurable models -------------------------------------------------------------------------------------------

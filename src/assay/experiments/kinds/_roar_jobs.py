@@ -26,8 +26,8 @@ from assay.evaluation.roar.masks import Amount, order, whole
 from assay.experiments.job import Job, Place, Row, Rows, Work
 from assay.experiments.kinds.evaluate import gold_of
 from assay.experiments.kinds.train import Train, performance_metrics, training_seconds
-from assay.explainers.explain import CHUNK, named_methods
 from assay.explainers.explain import Job as Explaining
+from assay.explainers.explain import named_methods
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.training.classifier import Trainable, predict
@@ -35,6 +35,7 @@ from assay.training.encoded import encoded
 
 SPLITS = ("train", "validation", "test")
 RANKS = "ranks.npz"
+CHUNK = 512  # texts explained together: so many that batches of one length are full, which an LSTM gains by
 PRIMARY = 0  # the segment that is masked; the auxiliary text never is
 TOPS, SHARES = range(1, 11), range(10, 100, 10)  # of the sparsity
 Explained = tuple[list[Span], NDArray[Any]]  # the words of a text and their scores
