@@ -1,10 +1,10 @@
 """How many points of integrated gradients rank words as the paper's 50 do? Against 500, on the model of a seed.
 
-    python papers/roar/riemann.py --store ~/.cache/assay-roar/store [--data sst] [--examples 200] [--seed 0]
+    python papers/roar/riemann.py --store ~/.cache/assay-roar/store [--model sst] [--examples 200] [--seed 0]
 
 Prints for right Riemann sums (the paper's) and Gauss-Legendre nodes Spearman's correlation of |scores| with those of
 500 right points, and the share of the first 10, 30 and 50 % of the words that are the same: what a mask is made of.
-Zero baseline, gold label, unmasked texts; for the formula and for the weighted variant.
+Zero baseline, gold label, unmasked texts; for the formula and, with an LSTM, for the weighted variant.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from assay.experiments.store import Store
 from assay.models.load import load_model
 
 MANY, SHARES = (500, "right"), (10, 30, 50)
-FEW = [(steps, "right") for steps in (10, 20, 50)] + [(steps, "gauss_legendre") for steps in (4, 6, 8, 12)]
+FEW = [(steps, "right") for steps in (10, 20, 50)] + [(steps, "gauss_legendre") for steps in (4, 6, 8, 10, 12)]
+FORMULA, WEIGHTED = "integrated_gradients", "weighted_integrated_gradients"
+LSTMS = {data: (f"{data.rstrip('12')}.yaml", data) for data in ("sst", "babi1", "babi2", "snli", "imdb")}
+MODELS = LSTMS | {f"minilm_{data}": ("minilm.yaml", data) for data in ("sst", "snli", "babi1")}  # plan and data
 
 
-PLANS = {"sst": "sst.yaml", "babi1": "babi.yaml", "babi2": "babi.yaml", "snli": "snli.yaml", "imdb": "imdb.yaml"}
-
-
-def first(store: Store, data: str, seed: int) -> Rank:
+def first(store: Store, name: str, seed: int) -> Rank:
     """The job that ranks the words of unmasked texts."""
-    plan = read_plan(Path(__file__).parent / PLANS[data], store)
+    file, data = MODELS[name]
+    plan = read_plan(Path(__file__).parent / file, store)
     jobs = [job for cell in plan.cells for job in cell.jobs if isinstance(job.kind, Rank)]
     return next(job.kind for job in jobs if (job.at["data"], job.at["seed"]) == (data, seed))
 
@@ -43,12 +44,12 @@ def same(a: np.ndarray, b: np.ndarray, share: int) -> float | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--data", choices=PLANS, default="sst")
+    parser.add_argument("--model", choices=MODELS, default="sst", help="an LSTM by its data, or a MiniLM")
     parser.add_argument("--examples", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     store = Store(given.store.expanduser())
-    rank = first(store, given.data, given.seed)
+    rank = first(store, given.model, given.seed)
     model = load_model(store.artifacts.path(rank.model))
     examples = rank.source.held().take(given.examples, 0)
 
@@ -56,7 +57,7 @@ def main() -> None:
         method = f"{name}(steps={steps}, baseline=zero, rule={rule})"
         return replace(rank, method=method).ranked(model, examples, None)[1]
 
-    for name in ("integrated_gradients", "weighted_integrated_gradients"):
+    for name in (FORMULA, WEIGHTED) if given.model in LSTMS else (FORMULA,):
         truth = scores(name, *MANY)
         for steps, rule in FEW:
             pairs = list(zip(scores(name, steps, rule), truth, strict=True))
