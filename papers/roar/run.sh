@@ -23,10 +23,10 @@ parts() {
   each "0" "imdb.yaml study=recursive"
   for data in sst snli babi1; do each "0 1" "minilm.yaml study=recursive trained_on=$data"; done
   each "0 1 2" "babi.yaml study=recursive trained_on=babi2"
-  each "0 1 2" "sst.yaml study=one_token"
+  each "0 1 2" "sst.yaml study=words"
   each "0 1 2" "babi.yaml study=roar trained_on=babi1"
-  each "0" "babi.yaml study=one_token trained_on=babi1"
-  each "0" "imdb.yaml study=one_token"
+  each "0" "babi.yaml study=words trained_on=babi1"
+  each "0" "imdb.yaml study=words"
   each "0 1" "snli.yaml study=roar"
   each "0" "imdb.yaml study=roar"
   for data in sst snli babi1; do each "0" "minilm.yaml study=roar trained_on=$data"; done

@@ -113,9 +113,9 @@ def test_ig_by_words(page):
     low, high = area(0.1), area(0.5)
     imdb = {"attention": high, "gradient": high, "integrated gradients": low}
     babi = {"attention": high, "gradient": low, "integrated gradients": high}
-    places = {(("IMDB", "LSTM"), "one_token"): imdb}
+    places = {(("IMDB", "LSTM"), "words"): imdb}
     assert ig_by_words(evidence(page, areas=places))[0] == "not run yet"  # bAbI is still to come
-    places[("bAbI-1", "LSTM"), "one_token"] = babi
+    places[("bAbI-1", "LSTM"), "words"] = babi
     assert ig_by_words(evidence(page, areas=places))[0] == "confirmed"
     babi["integrated gradients"] = low
     assert ig_by_words(evidence(page, areas=places))[0] == "refuted"
