@@ -20,6 +20,7 @@ from assay.experiments.kinds.roar import RANDOM, Roar
 from assay.experiments.plan import Cell, Plan
 from assay.experiments.references import bare
 from assay.experiments.store import Store
+from assay.explainers.explain import named_methods
 from assay.statistics.bootstrap import Interval
 
 MEASURABLE = "Measurable model"
@@ -51,6 +52,7 @@ class Curves:
         default_factory=dict
     )  # (I,) by method: inputs that the model does not know
     words: int | None = None  # the last count, where words are counted instead of shares
+    blind: frozenset[str] = frozenset()  # methods whose masks cannot know the gold label
 
     @property
     def axis(self) -> list[float]:
@@ -80,8 +82,13 @@ class Curves:
 
     def judged(self, score: Score = "macro_f1", *, clip: bool = False) -> dict[str, Faithfulness]:
         """Every method but random against random."""
-        more: dict[str, Any] = {"recursive": self.recursive, "score": score, "clip": clip}
-        return {m: judge(self.ratios, self.predicted[m], self._random(m), self.gold, **more) for m in self.methods}
+        unit = "%" if self.words is None else "words"
+        names = [f"{at:g} {unit}" for at in self.axis]
+        more: dict[str, Any] = {"recursive": self.recursive, "score": score, "clip": clip, "names": names}
+        return {
+            m: judge(self.ratios, self.predicted[m], self._random(m), self.gold, labelled=m not in self.blind, **more)
+            for m in self.methods
+        }
 
     def behind(self, judged: Mapping[str, Faithfulness]) -> dict[str, Interval]:
         """How much larger the largest area is than every other's, in their order; no bounds where seeds differ."""
@@ -127,7 +134,14 @@ def _joined(place: tuple[str, str, str], cells: list[Cell], store: Store) -> Cur
     base = bare(str(dict(cells[0].model.about)["base"]))
     points, truth = list(ratios.values()), np.array(gold, np.int64)
     words = kind.steps[-1].k if kind.by == "count" else None
-    return Curves(*place, base, _form(kind), kind.recursive, points, truth, seeds, predicted, *told, words)
+    about = (*place, base, _form(kind), kind.recursive)
+    return Curves(*about, points, truth, seeds, predicted, *told, words, _blind(kind))
+
+
+def _blind(kind: Roar | Measurable) -> frozenset[str]:
+    """Methods that explain no class, or all if the class that is explained is the model's own."""
+    made = named_methods(kind.specs.values())
+    return frozenset(m for m, s in kind.specs.items() if kind.target == "predicted" or not made[s].class_dependent)
 
 
 def _whole(answers: Mapping[str, Mapping[Any, Any]], method: str, ratios: Mapping[Any, float]) -> bool:

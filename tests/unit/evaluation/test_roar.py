@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from assay.core.errors import InputError, SpecError
 from assay.evaluation.performance.macro_f1 import MacroF1
 from assay.evaluation.roar.area import area
 from assay.evaluation.roar.band import band
 from assay.evaluation.roar.curves import performance
+from assay.evaluation.roar.leak import leakage
 from assay.evaluation.roar.masks import Amount, amounts, order, whole
 from assay.evaluation.roar.synthetic import Synthetic, fit
 from assay.evaluation.roar.verdict import FAITHFUL, NOT, OPEN, difference, judge
@@ -220,8 +222,6 @@ def test_few_seeds_are_told():
 
 
 def test_the_t_interval():
-    from scipy import stats
-
     random, gold = predictions(BASE, seed=3)
     lower, _ = predictions(BASE - 0.1 * (TENTHS > 0), seed=4)
     found = judge(RATIOS, lower, random, gold, recursive=True, score="accuracy", resamples=100)
@@ -231,26 +231,81 @@ def test_the_t_interval():
 
 def test_leakage_fires_only_on_a_real_rise():
     random, gold = predictions(BASE)
+    few = {"recursive": True, "score": "accuracy", "resamples": 200}
     rising = np.where(TENTHS < 0.4, 0.6, 0.8)
     leaky, _ = predictions(np.where(TENTHS == 0, 0.95, np.where(TENTHS == 1, 0.5, rising)), seed=2)
-    found = judge(RATIOS, leaky, random, gold, recursive=True, score="accuracy", resamples=400)
+    found = judge(RATIOS, leaky, random, gold, **few)
     assert found.leak is not None
     assert found.leak.start < 0.4 <= found.leak.end
     assert found.leak.rise == pytest.approx(0.2, abs=0.08)
-    assert any("class leakage" in note for note in found.notes)
+    assert (found.leak.seeds, found.leak.of) == (5, 5)
+    assert any("class leakage (5 of 5 seeds)" in note for note in found.notes)
     # the same rise in random's curve is none that a mask has made, and neither is one up to the shared end
-    assert judge(RATIOS, leaky, leaky, gold, recursive=True, score="accuracy", resamples=200).leak is None
+    assert judge(RATIOS, leaky, leaky, gold, **few).leak is None
     late, _ = predictions(np.where(TENTHS == 1, 0.8, 0.5), seed=3)
-    assert judge(RATIOS, late, random, gold, recursive=True, score="accuracy", resamples=200).leak is None
-    # one training of five that came out well is no rise
-    lucky = predictions(np.full(11, 0.5), seed=4)[0]
-    lucky[0, 5] = gold
-    assert judge(RATIOS, lucky, random, gold, recursive=True, score="accuracy", resamples=400).leak is None
-    false = [
-        judge(RATIOS, predictions(BASE, seed=s)[0], random, gold, recursive=True, score="accuracy", resamples=200).leak
-        for s in range(10, 20)
-    ]
-    assert false == [None] * 10
+    assert judge(RATIOS, late, random, gold, **few).leak is None
+    assert judge(RATIOS, leaky, random, gold, labelled=False, **few).leak is None
+    false = [judge(RATIOS, predictions(BASE, seed=s)[0], random, gold, **few).leak for s in range(10, 30)]
+    assert false == [None] * 20
+
+
+def test_leakage_of_one_seed_is_seen_though_the_mean_does_not_rise():
+    """Seeds fall to chance at different steps and rise at the next one; a failed training alone is no rise."""
+    random, gold = predictions(BASE, n=800)
+    own, _ = predictions(np.linspace(0.9, 0.5, 11) - 0.1 * (TENTHS > 0) * (TENTHS < 1), n=800, seed=5)
+    few = {"recursive": True, "score": "accuracy", "resamples": 200}
+    assert judge(RATIOS, own, random, gold, **few).leak is None
+    failed = own.copy()
+    failed[1, 4] = 1 - gold[:1]  # one class for all
+    assert judge(RATIOS, failed, random, gold, **few).leak is None
+    again = failed.copy()
+    again[1, 5] = own[1, 0]
+    found = judge(RATIOS, again, random, gold, **few)
+    assert np.diff((again == gold).mean((0, 2))[2:]).max() < 0.06  # their mean hardly rises
+    assert (found.leak.seeds, found.leak.of, found.leak.end) == (1, 5, 0.5)
+    assert found.leak.start == pytest.approx(0.3)  # not at the failed training
+    one = judge(RATIOS, again[1:2], random[1:2], gold, names=[f"{k} words" for k in range(11)], **few)
+    assert "class leakage (one training)" in one.notes[-1]
+    assert "from 3 words to 5 words masked" in one.notes[-1]
+
+
+def test_leakage_is_told_from_the_accuracy():
+    """Macro-F1 of a model that knows nothing rises from 1/3 to 1/2 when it stops saying one class for all."""
+    random, gold = predictions(BASE, seeds=1, n=800)
+    own, _ = predictions(np.where(TENTHS == 0, 0.95, 0.5), seeds=1, n=800, seed=7)
+    own[:, 1:5] = 0
+    assert judge(RATIOS, own, random, gold, recursive=True, resamples=200).leak is None
+
+
+def test_leakage_is_the_literal_test():
+    """The chance of every rise, written out for three points and two seeds: z, one-sided, nine curves and pairs."""
+    rng = np.random.default_rng(1)
+    ratios, curves_ = [0.0, 0.5, 0.75, 1.0], []
+    for mean in ([0.8, 0.5, 0.62, 0.5], [0.8, 0.7, 0.6, 0.5]):
+        seeds = np.array(mean) + rng.normal(0, 0.01, (2, 4))
+        curves_.append((seeds, seeds + rng.normal(0, 0.02, (500, 2, 4))))
+    own, random = curves_
+    found = leakage(ratios, own, random, 0.5)
+    noise = {name: part[0][:, :3].var(0, ddof=1).mean() for name, part in (("own", own), ("random", random))}
+    best = {}
+    for s in (0, 1, "mean"):
+        (mine, mine_drawn), (base, base_drawn) = (
+            (c.mean(0), d.mean(1)) if s == "mean" else (c[s], d[:, s]) for c, d in (own, random)
+        )
+        for i, j in ((0, 1), (0, 2), (1, 2)):
+            a = i - 1 if s != "mean" and i and mine[i - 1] > mine[i] else i
+            trained = 2 * noise["random"] if s != "mean" else max(noise.values())  # two points; the mean of two seeds
+            other = 2 * noise["random"] if s != "mean" else noise["random"]
+            rise, rest = mine[j] - mine[a], base[j] - base[a]
+            spread, gap = mine_drawn[:, j] - mine_drawn[:, a], base_drawn[:, j] - base_drawn[:, a]
+            alone = stats.norm.sf(rise / np.sqrt(spread.var(ddof=1) + trained))
+            beside = stats.norm.sf((rise - rest) / np.sqrt((spread - gap).var(ddof=1) + trained + other))
+            best[s, a, j] = 9 * max(alone, beside), rise
+    (_, start, end), (p, rise) = min(best.items(), key=lambda item: item[1][0])
+    assert (found.start, found.end) == (ratios[start], ratios[end])
+    assert (found.p, found.rise) == pytest.approx((p, rise))
+    assert p < 0.5
+    assert leakage(ratios, own, random, 1 - p / 2) is None
 
 
 def test_a_flat_baseline_says_nothing():

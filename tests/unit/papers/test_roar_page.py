@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from assay.datasets.load import load_dataset
-from assay.evaluation.roar.verdict import Faithfulness, Leak
+from assay.evaluation.roar.leak import Leak
+from assay.evaluation.roar.verdict import Faithfulness
 from assay.experiments.runner import run
 from assay.experiments.store import Store
 from assay.statistics.bootstrap import Interval
@@ -84,7 +85,7 @@ def test_claims_follow_the_areas(page):
     from judged import attention_among_the_best, ig_not_generally_better, leakage, order_on_sst
 
     sst = paper_sst()
-    leaky = area(-0.1, leak=Leak(0.2, 0.4, 0.1, 0.001))
+    leaky = area(-0.1, leak=Leak(0.2, 0.4, 0.1, 0.001, 2, 5))
     babi = {"attention": area(0.7), "gradient": area(0.5), "integrated gradients": leaky}
     places = {(("SST", "LSTM"), "recursive"): sst, (("bAbI-1", "LSTM"), "recursive"): babi}
     e = evidence(page, areas=places)

@@ -1,19 +1,20 @@
-"""Is a measure faithful? Its area with intervals over seeds and test examples, the paper's rule, and class leakage."""
+"""Is a measure faithful? Its area with intervals over seeds and test examples, and the paper's rule."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
 from scipy.stats import t as student
 
 from assay.core.errors import InputError
 from assay.core.rng import generator
 from assay.evaluation.roar.area import area
 from assay.evaluation.roar.curves import Predicted, Score, curves, draws
+from assay.evaluation.roar.leak import Leak, leakage
 from assay.statistics.bootstrap import Interval, interval
 
 FAITHFUL, NOT, OPEN = "faithful", "not faithful", "inconclusive"
@@ -22,16 +23,6 @@ COVERAGE = (
     "a BCa interval from five seeds covers only about 84 % where it says 95 %; the t interval beside it assumes normal "
     "areas; the verdict is from seeds and test examples drawn together"
 )
-
-
-@dataclass(frozen=True)
-class Leak:
-    """The most significant rise of a curve: masks that were chosen by the gold label may give it away."""
-
-    start: float
-    end: float
-    rise: float
-    p: float  # of all pairs of points, Bonferroni
 
 
 @dataclass(frozen=True)
@@ -62,6 +53,8 @@ def judge(
     recursive: bool,
     score: Score = "macro_f1",
     clip: bool = False,
+    labelled: bool = True,
+    names: Sequence[str] | None = None,
     resamples: int = 2000,
     confidence: float = 0.95,
     seed: int = 0,
@@ -69,7 +62,8 @@ def judge(
     """Area per seed (a measure's seed s against random's seed s), then its mean.
 
     Below random significantly: faithful, to a degree. Not below: not faithful, but of ROAR without recursion
-    inconclusive, because redundant words stand in for each other there.
+    inconclusive, because redundant words stand in for each other there. labelled: whether masks may know the gold
+    label, so that class leakage is looked for; names: what the ratios are called in notes.
     """
     if predicted.shape != random.shape or predicted.shape[1:] != (len(ratios), len(gold)):
         raise InputError(
@@ -79,16 +73,17 @@ def judge(
     found = np.asarray(area(ratios, own, base, clip=clip))  # (S,)
     drawn = draws(len(gold), resamples, seed)
     own_drawn, base_drawn = (curves(p, gold, score, drawn) for p in (predicted, random))  # (R,S,I)
-    leak = leakage(ratios, (own, own_drawn.mean(1)), (base, base_drawn.mean(1)), confidence)
+    leak = _leak(ratios, predicted, random, gold, drawn, confidence) if labelled else None
+    warned = _leak_note(leak, ratios, names or [f"{100 * ratio:g} %" for ratio in ratios])
     if not np.isfinite(found).all():
-        return _nothing(found, own, leak)
+        return _nothing(found, own, leak, warned)
     areas = np.asarray(area(ratios, own_drawn, base_drawn, clip=clip))  # (R,S)
     chosen = generator("roar seeds", seed).integers(0, areas.shape[1], areas.shape)
     means = np.take_along_axis(areas, chosen, 1).mean(1)  # (R,)
     both = _percentiles(means, float(found.mean()), len(found), confidence)
     verdict = FAITHFUL if both.low > 0 else NOT if recursive and np.isfinite(both.low) else OPEN
     bca = interval(found, confidence=confidence, seed=seed)
-    notes = _notes(found, both, leak)
+    notes = (*_notes(found, both), *warned)
     t, seeds, curve = _t(found, confidence), tuple(found.tolist()), tuple(own.mean(0).tolist())
     return Faithfulness(both.value, bca, t, both, seeds, verdict, leak, curve, notes, tuple(means.tolist()))
 
@@ -103,51 +98,6 @@ def difference(a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> In
     if len(a.seeds) != len(b.seeds) or len(a.drawn) != len(b.drawn) or not a.drawn:
         return Interval(value, np.nan, np.nan, 0)
     return _percentiles(np.subtract(a.drawn, b.drawn), value, len(a.seeds), confidence)
-
-
-Drawn = tuple[NDArray[np.float64], NDArray[np.float64]]  # curves of the seeds (S,I); resamples of their mean (R,I)
-
-
-def leakage(ratios: list[float], own: Drawn, random: Drawn, confidence: float = 0.95) -> Leak | None:
-    """The most significant rise of a method's mean curve between any two ratios, if there is one; resamples of texts.
-
-    z = rise / sqrt(variance over texts + that over trainings), one-sided, times the number of pairs. The rise must be
-    one beside random's too, which shows what retraining alone does; the end, where all is masked, tells no label.
-    Weakness: a single seed has no variance over trainings.
-    """
-    first, second = np.triu_indices(len(ratios) - 1, 1)
-    rises, texts, noises = zip(*(_rises(part, first, second) for part in (own, random)), strict=True)
-    alone = _above_zero(rises[0], texts[0].var(0, ddof=1) + noises[0])
-    beside = _above_zero(rises[0] - rises[1], (texts[0] - texts[1]).var(0, ddof=1) + noises[0] + noises[1])
-    p = np.maximum(alone, beside) * len(first)
-    if not len(first) or p.min() > 1 - confidence:
-        return None
-    best = int(p.argmin())
-    return Leak(ratios[first[best]], ratios[second[best]], float(rises[0][best]), float(p[best]))
-
-
-def _rises(part: Drawn, first: NDArray[np.intp], second: NDArray[np.intp]) -> tuple[NDArray[np.float64], ...]:
-    """(P,) rises of the mean curve between pairs of points, (R,P) those of its resamples, (P,) variance by trainings.
-
-    A few seeds tell little of the variance at one point and much of that at all together: the larger of the two, so
-    that one lucky training is no rise.
-    """
-    curves, drawn = part
-    seeds = len(curves)
-    each = curves.var(0, ddof=1) if seeds > 1 else np.zeros(curves.shape[1])
-    each = np.maximum(each, each[:-1].mean()) / seeds
-    return (
-        curves.mean(0)[second] - curves.mean(0)[first],
-        drawn[:, second] - drawn[:, first],
-        each[first] + each[second],
-    )
-
-
-def _above_zero(value: NDArray[np.float64], variance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(P,) one-sided p."""
-    z = np.divide(value, np.sqrt(variance), out=np.where(value > 0, np.inf, -np.inf), where=variance > 0)
-    p: NDArray[np.float64] = norm.sf(z)
-    return p
 
 
 def _percentiles(means: NDArray[np.float64], value: float, n: int, confidence: float) -> Interval:
@@ -167,26 +117,43 @@ def _t(values: NDArray[np.float64], confidence: float) -> Interval:
     return Interval(mean, mean - half, mean + half, n)
 
 
-def _notes(found: NDArray[np.float64], both: Interval, leak: Leak | None) -> tuple[str, ...]:
+def _notes(found: NDArray[np.float64], both: Interval) -> tuple[str, ...]:
     notes = [COVERAGE] if len(found) > 1 else []
     if len(found) < ENOUGH:
         notes.append(f"{len(found)} seeds; the paper has {ENOUGH}, and fewer say little about other trainings")
     if both.high < 0:
         notes.append("significantly worse than random")
-    return (*notes, *_leak_note(leak))
+    return tuple(notes)
 
 
-def _leak_note(leak: Leak | None) -> tuple[str, ...]:
+def _leak(
+    ratios: list[float],
+    predicted: Predicted,
+    random: Predicted,
+    gold: NDArray[np.int64],
+    drawn: NDArray[np.float64],
+    confidence: float,
+) -> Leak | None:
+    own, base = ((curves(p, gold, "accuracy")[0], curves(p, gold, "accuracy", drawn)) for p in (predicted, random))
+    return leakage(ratios, own, base, confidence)
+
+
+def _leak_note(leak: Leak | None, ratios: list[float], names: Sequence[str]) -> tuple[str, ...]:
     if leak is None:
         return ()
+    called = dict(zip(ratios[:-1], names, strict=False))  # the end is no rise, and may be at the same ratio
+    who = "one training" if leak.of == 1 else f"{leak.seeds} of {leak.of} seeds"
     return (
-        f"class leakage: the curve rises by {leak.rise:.3f} from {leak.start:g} to {leak.end:g} "
-        f"(p = {leak.p:.2g}); masks chosen by the gold label may give it away, so that the measure looks less faithful",
+        f"class leakage ({who}): the accuracy rises by {100 * leak.rise:.1f} points from {called[leak.start]} to "
+        f"{called[leak.end]} masked (p = {leak.p:.2g}); masks chosen by the gold label may give it away, so that the "
+        "measure looks less faithful",
     )
 
 
-def _nothing(found: NDArray[np.float64], own: NDArray[np.float64], leak: Leak | None) -> Faithfulness:
+def _nothing(
+    found: NDArray[np.float64], own: NDArray[np.float64], leak: Leak | None, warned: tuple[str, ...]
+) -> Faithfulness:
     none = Interval(np.nan, np.nan, np.nan, len(found))
     why = "masking everything costs the random baseline nothing, so there is no area to compare with"
-    curve, notes = tuple(own.mean(0).tolist()), (why, *_leak_note(leak))
+    curve, notes = tuple(own.mean(0).tolist()), (why, *warned)
     return Faithfulness(np.nan, none, none, none, tuple(found.tolist()), OPEN, leak, curve, notes)
