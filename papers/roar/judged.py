@@ -1,18 +1,20 @@
 """The claims of Madsen et al. 2022 (the fact sheet's section 8), each as a function of what the store holds.
 
 A measure beats another if the interval of the difference of their areas, over the seeds and test examples that they
-share, lies above 0; areas that share no seeds differ if their own intervals do not meet. Where it is neither, a claim
-that needs an order is undecided; one whose runs are not all there is "not run yet".
+share, lies above 0; areas that share no seeds differ if their own intervals do not meet. Of fewer than three seeds an
+interval says too little about trainings: it is widened by their variance where there are three. Where it is neither, a
+claim that needs an order is undecided; one whose runs are not all there is "not run yet".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise
 
 import numpy as np
+from scipy.stats import norm
 
 from assay.evaluation.roar.synthetic import Synthetic
 from assay.evaluation.roar.verdict import FAITHFUL, Faithfulness, difference
@@ -22,6 +24,7 @@ from assay.statistics.bootstrap import Interval
 LSTM, TRANSFORMER = "LSTM", "transformer"
 ATTENTION, GRADIENT, IXG, IG = "attention", "gradient", "input x gradient", "integrated gradients"
 RETRAINED = ("recursive", "roar")
+MEASURES = {LSTM: (ATTENTION, GRADIENT, IXG, IG), TRANSFORMER: (GRADIENT, IG)}  # what the plans ask for
 FEW = 3  # seeds, or data sets
 CONFIRMED, REFUTED, UNDECIDED, MISSING = "confirmed", "refuted", "undecided", "not run yet"
 Place = tuple[str, str]  # data and model, as the paper calls them
@@ -30,49 +33,91 @@ Said = tuple[str, str]  # the verdict, and the numbers
 
 
 @dataclass(frozen=True)
+class Noise:
+    """Variance over trainings: of an area, and of the difference of two areas of the same trainings."""
+
+    area: float
+    gap: float
+
+    @classmethod
+    def of(cls, areas: Iterable[Areas]) -> Noise:
+        """The means over all that have three seeds; infinite if nothing has."""
+        enough = [[np.array(f.seeds) for f in found.values() if len(f.seeds) >= FEW] for found in areas]
+        alone = [seeds.var(ddof=1) for found in enough for seeds in found]
+        gaps = [(a - b).var(ddof=1) for found in enough for a, b in combinations(found, 2) if len(a) == len(b)]
+        return cls(*(float(np.mean(v)) if v else np.inf for v in (alone, gaps)))
+
+
+def widened(i: Interval, variance: float, seeds: int, confidence: float = 0.95) -> Interval:
+    """With the variance of so few trainings; as it is if there are enough."""
+    if seeds >= FEW:
+        return i
+    z = norm.ppf((1 + confidence) / 2)
+    half = z * np.sqrt(((i.high - i.low) / 2 / z) ** 2 + variance / seeds)
+    return Interval(i.value, float(i.value - half), float(i.value + half), seeds)
+
+
+@dataclass(frozen=True)
 class Evidence:
     """Curves and areas by (data, model) and study; methods have the paper's names."""
 
     curves: Mapping[tuple[Place, str], Curves]
     areas: Mapping[tuple[Place, str], Areas]
-    fifths: Mapping[Place, Areas] = field(
+    at_fifths: Mapping[Place, Areas] = field(
         default_factory=dict
     )  # of Recursive ROAR at 0, 20, ..., 100 %: one grid for all
 
     def of(self, data: str, model: str, study: str = "recursive") -> Areas:
-        return self.areas.get(((data, model), study), {})
+        """Empty until all measures of the plan are there: the best of those that are is not the best."""
+        found = self.areas.get(((data, model), study), {})
+        return found if known(found, *MEASURES[model]) else {}
 
     @property
     def recursive(self) -> dict[Place, Areas]:
-        return {place: found for (place, study), found in self.areas.items() if study == "recursive" and found}
+        return {p: found for p, study in self.areas if study == "recursive" and (found := self.of(*p))}
+
+    @property
+    def fifths(self) -> dict[Place, Areas]:
+        return {p: found for p, found in self.at_fifths.items() if known(found, *MEASURES[p[1]])}
+
+    @cached_property
+    def noise(self) -> Noise:
+        return Noise.of(areas for (_, study), areas in self.areas.items() if study in RETRAINED)
 
     @cached_property
     def synthetic(self) -> dict[str, list[float]]:
         return {policy: Synthetic().curve(policy).tolist() for policy in ("truth", "recursive", "roar", "worst")}
 
+    def interval(self, f: Faithfulness) -> Interval:
+        """Where an area may lie, for other trainings and texts."""
+        return widened(f.both, self.noise.area, len(f.seeds))
 
-def apart(a: Faithfulness, b: Faithfulness) -> bool:
-    """Whether areas of different data or models differ, which share no seeds."""
-    return a.both.low > b.both.high or b.both.low > a.both.high
+    def gap(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> Interval:
+        """How much higher a is than b, on the same data."""
+        seeds = min(len(a.seeds), len(b.seeds))
+        return widened(difference(a, b, confidence), self.noise.gap, seeds, confidence)
 
+    def apart(self, a: Faithfulness, b: Faithfulness) -> bool:
+        """Whether areas of different data or models differ, which share no seeds."""
+        first, second = self.interval(a), self.interval(b)
+        return first.low > second.high or second.low > first.high
 
-def above(a: Faithfulness, b: Faithfulness) -> bool:
-    """Whether a beats b, on the same data; as long as one of them has fewer seeds, by its own interval."""
-    gap = difference(a, b)
-    return gap.low > 0 if np.isfinite(gap.low) else a.both.low > b.both.high
+    def above(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool:
+        """Whether a beats b, on the same data; as long as one of them has fewer seeds, by its own interval."""
+        gap = self.gap(a, b, confidence)
+        return gap.low > 0 if np.isfinite(gap.low) else self.interval(a).low > self.interval(b).high
 
+    def ordered(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool | None:
+        """Whether a is above b; None: it cannot be told."""
+        return True if self.above(a, b, confidence) else False if self.above(b, a, confidence) else None
 
-def ordered(a: Faithfulness, b: Faithfulness) -> bool | None:
-    """Whether a is above b; None: it cannot be told."""
-    return True if above(a, b) else False if above(b, a) else None
+    def show(self, name: str, f: Faithfulness) -> str:
+        n = len(f.seeds)
+        return f"{name} {percent(self.interval(f))} ({n} {'seed' if n == 1 else 'seeds'})"
 
 
 def percent(i: Interval) -> str:
     return f"{100 * i.value:.1f} [{100 * i.low:.1f}, {100 * i.high:.1f}]"
-
-
-def show(name: str, f: Faithfulness) -> str:
-    return f"{name} {percent(f.both)} ({len(f.seeds)} seeds)"
 
 
 def known(found: Areas, *names: str) -> bool:
@@ -106,8 +151,8 @@ def model_dependent(e: Evidence) -> Said:
     also differ in their training data."""
     pairs = [(d, e.fifths.get((d, LSTM), {}), e.fifths.get((d, TRANSFORMER), {})) for d in ("SST", "SNLI", "bAbI-1")]
     cases = [(d, m, a[m], b[m]) for d, a, b in pairs for m in sorted(set(a) & set(b))]
-    words = {c: f"{c[0]} {show(c[1], c[2])} with the LSTM, {show(c[1], c[3])} with MiniLM" for c in cases}
-    differ = [words[c] for c in cases if apart(c[2], c[3])]
+    words = {c: f"{c[0]} {e.show(c[1], c[2])} with the LSTM, {e.show(c[1], c[3])} with MiniLM" for c in cases}
+    differ = [words[c] for c in cases if e.apart(c[2], c[3])]
     return somewhere(differ, list(words.values()), all(a and b for _, a, b in pairs))
 
 
@@ -119,40 +164,41 @@ def task_dependent(e: Evidence) -> Said:
         if a[1] == b[1]
         for m in sorted(set(x) & set(y))
     ]
-    words = {c: f"{c[1][0]} {show(c[0], c[3])}, {c[2][0]} {show(c[0], c[4])} ({c[1][1]})" for c in cases}
-    differ = [words[c] for c in cases if apart(c[3], c[4])]
+    words = {c: f"{c[1][0]} {e.show(c[0], c[3])}, {c[2][0]} {e.show(c[0], c[4])} ({c[1][1]})" for c in cases}
+    differ = [words[c] for c in cases if e.apart(c[3], c[4])]
     return somewhere(differ[:6], list(words.values())[:6], bool(cases))
 
 
 def attention_among_the_best(e: Evidence) -> Said:
-    """With the LSTM no measure beats attention, but on SST one does."""
-    said, holds, others = [], [], 0
+    """With the LSTM no measure beats attention, which beats some other, but on SST one does."""
+    said, holds = [], []
     for (data, model), found in e.recursive.items():
-        if model == LSTM and known(found, ATTENTION):
-            better = [m for m in found if above(found[m], found[ATTENTION])]
-            best = all(above(found[ATTENTION], found[m]) for m in found if m != ATTENTION)
-            others += data != "SST"
-            holds.append((True if better else False if best else None) if data == "SST" else not better)
-            said.append(f"{data}: {show(ATTENTION, found[ATTENTION])}, beaten by {', '.join(better) or 'none'}")
-    return everywhere(holds, said, known(e.of("SST", LSTM), ATTENTION) and others > 0)
+        if model == LSTM:
+            others = {m: e.ordered(f, found[ATTENTION]) for m, f in found.items() if m != ATTENTION}
+            better = [m for m, over in others.items() if over]
+            lowest = all(over is False for over in others.values())
+            among = False if better else True if False in others.values() else None
+            holds.append((True if better else False if lowest else None) if data == "SST" else among)
+            said.append(f"{data}: {e.show(ATTENTION, found[ATTENTION])}, beaten by {', '.join(better) or 'none'}")
+    return everywhere(holds, said, bool(e.of("SST", LSTM)) and len(said) > 1)
 
 
 def ig_not_generally_better(e: Evidence) -> Said:
     """Somewhere gradient or input x gradient beats integrated gradients."""
-    found = [(place, f) for place, f in e.recursive.items() if known(f, IG)]
+    found = list(e.recursive.items())
     pairs = [(d, m, f, o) for (d, m), f in found for o in (GRADIENT, IXG) if o in f]
-    beaten = [f"{d} {m}: {show(o, f[o])} over {show(IG, f[IG])}" for d, m, f, o in pairs if above(f[o], f[IG])]
-    looked = [f"{d} {m}: {show(IG, f[IG])}, beaten by neither" for (d, m), f in found]
-    return somewhere(beaten, looked, all(known(e.of(d, LSTM), IG) for d in ("SST", "SNLI", "bAbI-1")))
+    beaten = [f"{d} {m}: {e.show(o, f[o])} over {e.show(IG, f[IG])}" for d, m, f, o in pairs if e.above(f[o], f[IG])]
+    looked = [f"{d} {m}: {e.show(IG, f[IG])}, beaten by neither" for (d, m), f in found]
+    return somewhere(beaten, looked, all(e.of(d, LSTM) for d in ("SST", "SNLI", "bAbI-1")))
 
 
 def ig_worst_on_babi(e: Evidence) -> Said:
     """With the transformer on bAbI-1 every other measure beats integrated gradients."""
     found = e.of("bAbI-1", TRANSFORMER)
-    if not known(found, IG):
+    if not found:
         return MISSING, ""
-    holds = [ordered(f, found[IG]) for m, f in found.items() if m != IG]
-    return everywhere(holds, [show(m, f) for m, f in found.items()], True)
+    holds = [e.ordered(f, found[IG]) for m, f in found.items() if m != IG]
+    return everywhere(holds, [e.show(m, f) for m, f in found.items()], True)
 
 
 def drops_at_once(e: Evidence) -> Said:
@@ -170,30 +216,32 @@ def drops_at_once(e: Evidence) -> Said:
 
 
 def leakage(e: Evidence) -> Said:
-    """With retraining a curve rises significantly somewhere, and random's does not there; three seeds or more, because
-    one says nothing about the noise of training."""
+    """With retraining the accuracy rises significantly somewhere, where random's does not, in a measure with three
+    seeds or more; with fewer the noise of trainings is known too little."""
     parts = [(p, s, m, f) for (p, s), areas in e.areas.items() if s in RETRAINED for m, f in areas.items()]
-    found = [(*p, s, m, f.leak) for p, s, m, f in parts if len(f.seeds) >= FEW]
-    leaks = [
-        f"{data} {model} {study} {m}: +{100 * k.rise:.1f} from {100 * k.start:.0f} to {100 * k.end:.0f} %"
-        for data, model, study, m, k in found
-        if k is not None
+    found = [
+        (f"{data} {model} {study} {m}: +{100 * k.rise:.1f} from {100 * k.start:.0f} to {100 * k.end:.0f} %", k)
+        for (data, model), study, m, f in parts
+        if (k := f.leak) is not None
     ]
+    sure = [f"{words} ({k.seeds} of {k.of} seeds)" for words, k in found if k.of >= FEW]
+    few = [f"with fewer than three seeds {words}" for words, k in found if k.of < FEW]
+    none = ["no curve of three seeds or more rises"] if any(len(f.seeds) >= FEW for *_, f in parts) else []
     complete = all(e.of("bAbI-1", m) for m in (LSTM, TRANSFORMER)) and bool(e.of("SNLI", LSTM, "roar"))
-    return somewhere(leaks, ["no curve rises"] if found else [], complete)
+    return somewhere(sure, [*none, *few], complete)
 
 
 def recursion_matters(e: Evidence) -> Said:
-    """On SST and on IMDB the area of some measure is higher with recursion, by the interval of the difference."""
-    said, holds, complete = [], [], True
+    """On SST and on IMDB the area of some measure is higher with recursion, by the interval of the difference (four
+    measures, Bonferroni)."""
+    said, holds = [], []
     for data in ("SST", "IMDB"):
         plain, again = e.of(data, LSTM, "roar"), e.of(data, LSTM)
-        both = [m for m in again if m in plain]
-        complete = complete and bool(both)
-        if both:
-            holds.append(True if any(above(again[m], plain[m]) for m in both) else None)
-            said += [f"{data}: {show(m, again[m])} recursive, {show(m, plain[m])} not" for m in both]
-    return everywhere(holds, said, complete)
+        if plain and again:
+            orders = [e.ordered(again[m], plain[m], 1 - 0.05 / len(again)) for m in again]
+            holds.append(True if True in orders else False if False in orders else None)
+            said += [f"{data}: {e.show(m, again[m])} recursive, {e.show(m, plain[m])} not" for m in again]
+    return everywhere(holds, said, len(holds) == 2)
 
 
 def sparsest(e: Evidence, data: str = "") -> tuple[list[dict[str, float]], list[str], list[bool]]:
@@ -227,7 +275,7 @@ def attention_sparsest_on_babi(e: Evidence) -> Said:
 def words_or_shares(e: Evidence) -> Said:
     """Two words at a time, up to ten, give every measure of SST the verdict that shares give it."""
     counts, shares = e.of("SST", LSTM, "words"), e.of("SST", LSTM)
-    both = [m for m in shares if m in counts and known(counts, m)]
+    both = [m for m in shares if m in counts]
     said = [f"{m}: {shares[m].verdict} by shares, {counts[m].verdict} by words" for m in both]
     return everywhere([shares[m].verdict == counts[m].verdict for m in both], said, bool(both))
 
@@ -241,7 +289,7 @@ def synthetic(e: Evidence) -> Said:
 
 
 def who_is_best(e: Evidence) -> Said:
-    """No measure beats the paper's best one: attention on SNLI, IG or input x gradient on SST (LSTM), IG on SNLI,
+    """The paper's best measure beats the others: attention on SNLI, IG or input x gradient on SST (LSTM), IG on SNLI,
     gradient on bAbI-1 (transformer)."""
     wanted = {
         ("SNLI", LSTM): (ATTENTION,), ("SST", LSTM): (IG, IXG), ("SNLI", TRANSFORMER): (IG,),
@@ -249,23 +297,25 @@ def who_is_best(e: Evidence) -> Said:
     }  # fmt: skip
     said, holds = [], []
     for place, names in wanted.items():
-        found = e.of(*place)
-        if any(known(found, n) for n in names):
-            best = max(found, key=lambda m: found[m].value)
-            holds.append(any(n in found and not above(found[best], found[n]) for n in names))
-            said.append(f"{' '.join(place)}: {', '.join(show(m, f) for m, f in found.items())}")
+        if found := e.of(*place):
+            rest = [f for m, f in found.items() if m not in names]
+            over = [[e.ordered(found[n], f) for f in rest] for n in names]  # of each that is named, above the rest?
+            best = any(all(row) for row in over)
+            beaten = any(all(row[i] is False for row in over) for i in range(len(rest)))
+            holds.append(True if best else False if beaten else None)
+            said.append(f"{' '.join(place)}: {', '.join(e.show(m, f) for m, f in found.items())}")
     return everywhere(holds, said, len(holds) == len(wanted))
 
 
 def order_on_sst(e: Evidence) -> Said:
     """IG above input x gradient above attention above gradient, each by the interval of its difference."""
     found, names = e.of("SST", LSTM), (IG, IXG, ATTENTION, GRADIENT)
-    if not known(found, *names):
+    if not found:
         return MISSING, ""
-    holds = [ordered(found[a], found[b]) for a, b in pairwise(names)]
+    holds = [e.ordered(found[a], found[b]) for a, b in pairwise(names)]
     order = " > ".join(sorted(names, key=lambda m: -found[m].value))
-    gaps = [f"{a} - {b} {percent(difference(found[a], found[b]))}" for a, b in pairwise(names)]
-    return everywhere(holds, [*(show(m, found[m]) for m in names), *gaps, f"by their means {order}"], True)
+    gaps = [f"{a} - {b} {percent(e.gap(found[a], found[b]))}" for a, b in pairwise(names)]
+    return everywhere(holds, [*(e.show(m, found[m]) for m in names), *gaps, f"by their means {order}"], True)
 
 
 def ig_by_words(e: Evidence) -> Said:
@@ -274,12 +324,12 @@ def ig_by_words(e: Evidence) -> Said:
     said, holds = [], []
     for data in ("IMDB", "bAbI-1"):
         found = e.of(data, LSTM, "words")
-        if known(found, IG):
+        if found:
             rest = [f for m, f in found.items() if m != IG]
-            lowest = True if all(above(f, found[IG]) for f in rest) else None
-            lowest = False if any(above(found[IG], f) for f in rest) else lowest
-            holds.append(lowest if data == "IMDB" else not any(above(f, found[IG]) for f in rest))
-            said.append(f"{data}: {', '.join(show(m, f) for m, f in found.items())}")
+            lowest = True if all(e.above(f, found[IG]) for f in rest) else None
+            lowest = False if any(e.above(found[IG], f) for f in rest) else lowest
+            holds.append(lowest if data == "IMDB" else not any(e.above(f, found[IG]) for f in rest))
+            said.append(f"{data}: {', '.join(e.show(m, f) for m, f in found.items())}")
     return everywhere(holds, said, len(holds) == 2)
 
 

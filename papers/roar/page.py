@@ -11,19 +11,21 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))  # run as a file: its neighbours are its modules
 
-from judged import CLAIMS, IG, LSTM, TRANSFORMER, Evidence, Place
+from judged import CLAIMS, IG, LSTM, TRANSFORMER, Areas, Evidence, Place
 from published import AREAS, MINUTES, REFERENCE, UNMASKED, Number
 from sizes import described
 from vectors import lines as vector_lines
 
 from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.curves import curves as scores_of
+from assay.evaluation.roar.verdict import ENOUGH, Faithfulness
 from assay.experiments.plan import read_plan
 from assay.experiments.roar import Curves, curves
 from assay.experiments.store import Store
@@ -97,7 +99,8 @@ def renamed(part: Curves) -> Curves:
         return {names[m]: v for m, v in values.items() if m in names}
 
     fields = ("seeds", "predicted", "masses", "seconds", "outside")
-    return replace(part, **{name: by_name(getattr(part, name)) for name in fields})
+    blind = frozenset(names.get(method, method) for method in part.blind)
+    return replace(part, blind=blind, **{name: by_name(getattr(part, name)) for name in fields})
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
@@ -209,19 +212,21 @@ def unmasked(e: Evidence) -> str:
                 [place[0], place[1], SCORES[place], ours, str(len(seeds)), paper, reference, f"{100 * floor:.1f}"]
             )
     heads = ("data", "model", "score", "here, seeds' BCa", "seeds", "paper", "Jain & Wallace", "all masked, here")
-    return table(heads, rows)
+    return table(heads, rows) + ALL_MASKED
 
 
 def areas(e: Evidence, study: str = "recursive") -> str:
-    """Table 2."""
+    """Table 2; beside areas of ROAR, which the paper has none of, stand our own with recursion."""
     rows = []
     for (place, name), found in e.areas.items():
+        again = e.areas.get((place, "recursive"), {})
         for m in sorted(found, key=lambda m: ORDER.index(m) if m in ORDER else len(ORDER)):
             f = found[m]
             if name == study:
                 spans = [percent(f.value, f.both.low, f.both.high), *(_span(i) for i in (f.bca, f.t))]
                 paper = AREAS.get(place, {}).get(IG if m == "weighted IG" else m)
-                rows.append([*place, m, *spans, str(len(f.seeds)), published(paper), f.verdict, _within(f, paper)])
+                other = [published(paper), _within(f, paper)] if study != "roar" else [_area(again.get(m))]
+                rows.append([*place, m, *spans, str(len(f.seeds)), f.verdict, *other])
     heads = (
         "data",
         "model",
@@ -230,20 +235,37 @@ def areas(e: Evidence, study: str = "recursive") -> str:
         "BCa over seeds",
         "t over seeds",
         "seeds",
-        "paper",
         "verdict",
-        "meets",
     )
-    return table(heads, rows)
+    return table((*heads, *(("paper", "meets") if study != "roar" else ("Recursive ROAR, here",))), rows)
+
+
+def _area(f: Faithfulness | None) -> str:
+    return "–" if f is None else percent(f.value, f.both.low, f.both.high)
+
+
+def few_seeds(e: Evidence) -> str:
+    """Who has fewer seeds than the paper, and what that means for the claims."""
+    seeds = {place: max(len(f.seeds) for f in found.values()) for place, found in e.recursive.items()}
+    fewer = [f"{' '.join(place)} {n}" for place, n in seeds.items() if n < ENOUGH]
+    said = f"Fewer than the paper's five seeds: {', '.join(fewer)}. " if fewer else ""
+    if not np.isfinite(e.noise.area):
+        return f"{said}\n"
+    sizes = [f"{100 * np.sqrt(variance):.1f}" for variance in (e.noise.area, e.noise.gap)]
+    return (
+        f"{said}Over trainings an area has a standard deviation of {sizes[0]} and a difference of two areas of the\n"
+        f"same trainings one of {sizes[1]} (means over all that have three seeds or more). Claims add this to intervals\n"
+        "of fewer than three seeds, which in this table say nothing about other trainings.\n"
+    )
 
 
 def _span(i: Interval) -> str:
     return "–" if np.isnan(i.low) else f"[{100 * i.low:.1f}, {100 * i.high:.1f}]"
 
 
-def _within(f: object, paper: Number | None) -> str:
+def _within(f: Faithfulness, paper: Number | None) -> str:
     """Whether the two intervals meet."""
-    both = f.both  # type: ignore[attr-defined]
+    both = f.both
     if paper is None or np.isnan(both.low):
         return "–"
     return "yes" if 100 * both.low <= paper[0] + paper[1] and 100 * both.high >= paper[0] - paper[2] else "no"
@@ -273,7 +295,7 @@ def walltime(e: Evidence) -> str:
 
 def side_by_side(e: Evidence) -> Iterator[str]:
     """A measurable model beside Recursive ROAR on SST: areas, order, in-distribution check, cost."""
-    one, many = (e.of("SST", LSTM, study) for study in ("measurable", "recursive"))
+    one, many = (e.areas.get((("SST", LSTM), study), {}) for study in ("measurable", "recursive"))
     if not one:
         yield "Not run yet.\n"
         return
@@ -288,6 +310,7 @@ def side_by_side(e: Evidence) -> Iterator[str]:
     if len(both) > 1:
         orders = [" > ".join(sorted(both, key=lambda m: -found[m].value)) for found in (one, many)]
         yield f"Order: {orders[0]} from one model; {orders[1]} from Recursive ROAR.\n"
+        yield _agreement(e, one, many, both)
     other = e.curves.get((("SST", LSTM), "recursive"))
     if other is not None:
         ranks = {m: 1 if m == "random" else other.steps for m in other.seconds}
@@ -298,6 +321,21 @@ def side_by_side(e: Evidence) -> Iterator[str]:
         spent = [s for m, s in part.seconds.items() if m != "occlusion"]
         once = (sum(s.get("explain", 0) for s in spent) + sum(s.get("train", 0) for s in spent)) / 60
         yield f"Cost of one seed: {once:.0f} min (without occlusion) against {again:.0f} min.\n"
+
+
+def _agreement(e: Evidence, one: Areas, many: Areas, both: Sequence[str]) -> str:
+    """Of the pairs of measures that each can tell apart: how many it orders as the other does."""
+    told = {
+        pair: [e.ordered(found[pair[0]], found[pair[1]]) for found in (one, many)] for pair in combinations(both, 2)
+    }
+    sure = {pair: orders for pair, orders in told.items() if None not in orders}
+    other = [f"{a} and {b}" for (a, b), (first, second) in sure.items() if first != second]
+    known = [sum(orders[i] is not None for orders in told.values()) for i in (0, 1)]
+    return (
+        f"Of {len(told)} pairs of measures one model tells {known[0]} apart and Recursive ROAR {known[1]} (by the\n"
+        f"interval of the difference); both {len(sure)}, of which they order {len(sure) - len(other)} alike"
+        + (f" and turn round {', '.join(other)}.\n" if other else ".\n")
+    )
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
@@ -316,7 +354,14 @@ def page(e: Evidence, figures: Mapping[str, str], vectors: Sequence[str] = (), s
     parts = [INTRODUCTION, progress(e), "## Claims\n", claims(e), "## Without masks (Tables 1 and 3)\n", unmasked(e)]
     parts += [sizes, ""] if sizes else []
     parts += [VECTORS, *vectors, ""] if vectors else []
-    parts += ["## Areas of Recursive ROAR (Table 2)\n", areas(e), NOTE, "## Areas of ROAR\n", areas(e, "roar")]
+    parts += [
+        "## Areas of Recursive ROAR (Table 2)\n",
+        areas(e),
+        NOTE,
+        few_seeds(e),
+        "## Areas of ROAR\n",
+        areas(e, "roar"),
+    ]
     parts += ["## The weighted variant of IG that was published\n", areas(e, "weighted")]
     parts += ["## Faithfulness without retraining\n", *side_by_side(e), "## Walltime (Table 7)\n", walltime(e)]
     parts += [
@@ -368,6 +413,10 @@ What differs from the paper:
 """
 VECTORS = """SST's word vectors were chosen on the validation split (`assay run papers/roar/embeddings.yaml --store
 ~/.cache/assay-roar/store --threads 1`, then `python papers/roar/vectors.py --store ~/.cache/assay-roar/store`):
+"""
+ALL_MASKED = """
+All masked: the floor that every curve ends at, models trained on nothing but mask tokens. Of pairs only the first text
+is masked: on SNLI this is what the hypothesis alone tells, on bAbI the question.
 """
 NOTE = """Intervals in the first column are over seeds and test examples drawn together, and decide the verdict. A BCa
 interval from five seeds covers only about 84 %. The paper's IG numbers belong to the weighted variant; IG here is the
