@@ -112,8 +112,11 @@ class Evidence:
         return True if self.above(a, b, confidence) else False if self.above(b, a, confidence) else None
 
     def show(self, name: str, f: Faithfulness) -> str:
-        n = len(f.seeds)
-        return f"{name} {percent(self.interval(f))} ({n} {'seed' if n == 1 else 'seeds'})"
+        return f"{name} {percent(self.interval(f))} ({counted(len(f.seeds))})"
+
+
+def counted(seeds: int) -> str:
+    return f"{seeds} seed{'s' * (seeds != 1)}"
 
 
 def percent(i: Interval) -> str:

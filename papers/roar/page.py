@@ -18,7 +18,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))  # run as a file: its neighbours are its modules
 
-from judged import CLAIMS, IG, LSTM, TRANSFORMER, Areas, Evidence, Place
+from judged import CLAIMS, IG, LSTM, TRANSFORMER, Areas, Evidence, Place, counted
 from published import AREAS, MINUTES, REFERENCE, UNMASKED, Number
 from sizes import described
 from vectors import lines as vector_lines
@@ -254,8 +254,8 @@ def few_seeds(e: Evidence) -> str:
     sizes = [f"{100 * np.sqrt(variance):.1f}" for variance in (e.noise.area, e.noise.gap)]
     return (
         f"{said}Over trainings an area has a standard deviation of {sizes[0]} and a difference of two areas of the\n"
-        f"same trainings one of {sizes[1]} (means over all that have three seeds or more). Claims add this to intervals\n"
-        "of fewer than three seeds, which in this table say nothing about other trainings.\n"
+        f"same trainings one of {sizes[1]} (means over all that have three seeds or more). Claims add this to\n"
+        "intervals of fewer than three seeds, which in this table say nothing about other trainings.\n"
     )
 
 
@@ -343,10 +343,8 @@ def _agreement(e: Evidence, one: Areas, many: Areas, both: Sequence[str]) -> str
 
 def progress(e: Evidence) -> str:
     """What has been run: data, model, study and seeds."""
-    found = [
-        f"{place[0]} {place[1]} {study} ({max(map(len, part.seeds.values()))} seeds)"
-        for (place, study), part in e.curves.items()
-    ]
+    seeds = {key: [len(part.seeds[m]) for m in part.methods] for key, part in e.curves.items()}
+    found = [f"{' '.join(place)} {study} ({counted(max(n))})" for (place, study), n in seeds.items()]
     return f"Run so far: {'; '.join(found) or 'nothing'}. A claim that needs more is not judged.\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import sys
@@ -32,7 +33,16 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    """A number that is unknown or infinite becomes null: JSON has neither, and strict readers stop at them."""
+    write_text(path, json.dumps(_finite(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, float):
+        return content if math.isfinite(content) else None
+    if isinstance(content, dict):
+        return {key: _finite(value) for key, value in content.items()}
+    return [_finite(value) for value in content] if isinstance(content, list | tuple) else content
 
 
 def command() -> str:

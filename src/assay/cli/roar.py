@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from assay.statistics.bootstrap import Interval
 
 SCORES = ("macro_f1", "micro_f1", "accuracy")
-# the paper's for RoBERTa, but for the choice of the epoch: by accuracy, where it has AUROC for single texts
-ENCODER = "recipe(epochs=3, batch_size=16, learning_rate=2e-05, betas=[0.9, 0.98], clip=None)"
+ENCODER = (
+    "recipe(epochs=3, batch_size=16, learning_rate=2e-05, betas=[0.9, 0.98], clip=None, selection={})"  # RoBERTa's
+)
 
 
 def run(
@@ -140,13 +141,13 @@ def _given(study: dict[str, Any]) -> dict[str, Any]:
 
 
 def _recipe(start: str, data: str) -> str:
-    """The paper's recipe for what is trained."""
-    if not start.startswith("bilstm_attention"):
-        return ENCODER
+    """The paper's recipe for what is trained; it chooses the epoch by AUROC for single texts, by accuracy for pairs."""
     from assay.datasets.load import load_dataset
     from assay.training.bilstm import PAIRED_RECIPE, SINGLE_RECIPE
 
     paired = load_dataset(data, split="train")[0].text_pair is not None
+    if not start.startswith("bilstm_attention"):
+        return ENCODER.format("accuracy" if paired else "auroc")
     return PAIRED_RECIPE if paired else SINGLE_RECIPE
 
 
@@ -155,7 +156,7 @@ def _recipe(start: str, data: str) -> str:
 
 def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> None:
     from assay.experiments.roar import curves
-    from assay.reports.roar import RoarPage
+    from assay.reports.roar import RoarPage, outside
 
     page = RoarPage(curves(plan, store), options["score"], options["clip"])
     if not page.curves:
@@ -166,6 +167,10 @@ def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> N
         console.print(_areas(judged, part.behind(judged)))
         console.print(_walltimes(part))
         _notes(console, judged)
+        if part.outside:
+            console.print(_outside(part))
+            for note in outside(part):
+                console.print(note, markup=False, style="yellow")
     if options["report"] is not None:
         page.to_html(options["report"], command())
         console.print(f"wrote {options['report']}", style="dim", markup=False)
@@ -194,6 +199,17 @@ def _areas(judged: dict[str, Faithfulness], behind: dict[str, Interval]) -> Tabl
     for method, f in judged.items():
         spans = [*(between(i) for i in (f.both, f.bca, f.t)), below(behind.get(method))]
         table.add_row(method, f"{100 * f.value:.1f}", *(Text(s) for s in spans), Text(f.verdict, style="bold"))
+    return table
+
+
+def _outside(part: Curves) -> Table:
+    """Of a measurable model: inputs in per cent that it does not know."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("unknown inputs % (MaSF), masked:", no_wrap=True)
+    for at in part.axis:
+        table.add_column(f"{at:g} %", justify="right")
+    for method, shares in part.outside.items():
+        table.add_row(method, *(f"{100 * share:.0f}" for share in shares))
     return table
 
 

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from assay.evaluation.roar.curves import Score
-from assay.evaluation.roar.verdict import COVERAGE, FAITHFUL, NOT, OPEN, Faithfulness
+from assay.evaluation.roar.verdict import COVERAGE, ENOUGH, FAITHFUL, NOT, OPEN, Faithfulness
 from assay.experiments.kinds.roar import RANDOM
 from assay.experiments.roar import MEASURABLE, Curves
 from assay.reports import study as parts
@@ -24,6 +24,7 @@ MARKS = {
     NOT: Mark("▼", NOT, "bad"),
     OPEN: Mark("○", OPEN, "open"),
 }
+UNKNOWN = 0.1  # share of inputs outside of what a measurable model knows that is too much; 0.05 is to be expected
 SHOWN = ("top_1", "top_3", "top_5", "top_10", "share_10", "share_20", "share_50")  # of the sparsity
 RETRAINED = "after training on data without the most important words"
 ONE_MODEL = "of one model that was trained with masks, as it loses the most important words"
@@ -94,7 +95,9 @@ class RoarPage:
             f"{self.score} of {_title(part)}",
             part.unit,
         )
-        notes = "".join(f'<p class="warn">{escape(note)}</p>' for note in leaks(judged))
+        notes = "".join(
+            f'<p class="warn">{escape(note)}</p>' for note in [*few_seeds(judged), *leaks(judged), *outside(part)]
+        )
         how = ONE_MODEL if part.form == MEASURABLE else RETRAINED
         about = f'<p class="note">{NOTE.format(score=self.score, how=how)}</p>'
         said = escape(COVERAGE[0].upper() + COVERAGE[1:])
@@ -137,6 +140,27 @@ def leaks(judged: Mapping[str, Faithfulness]) -> list[str]:
     found = [f"{names[m]}: {n}" for m, f in judged.items() for n in f.notes if "leakage" in n]
     worse = [names[m] for m, f in judged.items() if f.both.high < 0]
     return [*found, *([f"Significantly worse than random: {listed(worse)}."] if worse else [])]
+
+
+def few_seeds(judged: Mapping[str, Faithfulness]) -> list[str]:
+    fewer = sorted({len(f.seeds) for f in judged.values() if len(f.seeds) < ENOUGH})
+    if not fewer:
+        return []
+    return [
+        f"{listed(list(map(str, fewer)))} seeds; the paper has {ENOUGH}, and fewer say little about other trainings."
+    ]
+
+
+def outside(part: Curves) -> list[str]:
+    """Where the answers of a measurable model say nothing, because it does not know what it is asked about."""
+    worst = {m: max(range(len(shares)), key=lambda i: shares[i]) for m, shares in part.outside.items()}
+    names = short_names(list(part.outside))
+    return [
+        f"{names[m]}: with {100 * part.ratios[i]:.0f} % of the words masked the model does not know "
+        f"{100 * part.outside[m][i]:.0f} % of the inputs (MaSF, p below 5 %), so that its curve says little there."
+        for m, i in worst.items()
+        if part.outside[m][i] > UNKNOWN
+    ]
 
 
 def percent(value: float) -> str:

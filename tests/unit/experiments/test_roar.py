@@ -16,6 +16,7 @@ from assay.cli.roar import content
 from assay.core.errors import SpecError
 from assay.core.types import Example, Span
 from assay.datasets.dataset import Dataset
+from assay.evaluation.roar.area import area
 from assay.evaluation.roar.masks import Amount
 from assay.evaluation.roar.verdict import Faithfulness, judge
 from assay.experiments.kinds._roar_jobs import (
@@ -38,7 +39,7 @@ from assay.experiments.references import base_identity
 from assay.experiments.roar import Curves, curves
 from assay.experiments.runner import run
 from assay.experiments.store import Store
-from assay.reports.roar import RoarPage, leaks, sentence
+from assay.reports.roar import RoarPage, leaks, outside, sentence
 from assay.statistics.bootstrap import Interval
 from assay.training.classifier import train_classifier
 from assay.training.recipe import Recipe
@@ -176,7 +177,9 @@ def test_it_runs_and_masks_as_it_should(paired, tmp_path):
         assert store.get(key).provenance["seconds"] > training_seconds(store.artifacts.path(key)) > 0
     assert recursive.sparsity["attention"]["top_10"] == pytest.approx(1)  # the texts are shorter
     found = recursive.judged("accuracy")["attention"]
-    assert found.verdict in ("faithful", "not faithful", "inconclusive")
+    (answers,), (base,) = (recursive.predicted[m] == recursive.gold for m in ("attention", "random"))
+    expected = area(recursive.ratios, answers.mean(-1), base.mean(-1))
+    assert found.value == pytest.approx(expected, nan_ok=True)
 
 
 def _check_masks(plan, store, paired):
@@ -428,6 +431,12 @@ def test_a_measurable_model_gives_all_its_curves(tmp_path):
     for i, (_, part) in enumerate(masks):
         assert answers_of(model, part)["predicted"] == found.predicted["attention"][0, i].tolist()
     RoarPage([found], "accuracy").to_html(tmp_path / "page.html")
-    assert "MaSF" in (tmp_path / "page.html").read_text()
+    text = (tmp_path / "page.html").read_text()
+    assert "MaSF" in text
+    assert "1 seeds; the paper has 5" in text
+    strange = replace(found, outside={"attention": [0.05, 0.06, 0.4, 0.3, 0.05]})
+    (warning,) = outside(strange)
+    assert warning.startswith("attention: with 60 % of the words masked the model does not know 40 % of the inputs")
+    assert outside(replace(found, outside={"attention": [0.05] * 5})) == []
     with pytest.raises(SpecError, match="leave --count"):
         asked(data, measurable=True, count=True)
