@@ -26,7 +26,7 @@ def test_tables_page_and_json(tmp_path: Path, form: str, title: str) -> None:
     files = ("--report", "page.html", "--json", "found.json")
     done = run("roar", "--data", "d", *MODEL, *PLACE, form, *files, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert f"{title}, 1 seeds, 6 test examples" in done.stdout
+    assert f"{title}, 1 seed, 6 test examples" in done.stdout
     assert "attention" in done.stdout
     assert title in (tmp_path / "page.html").read_text()
     (found,) = json.loads((tmp_path / "found.json").read_text(), parse_constant=pytest.fail)  # NaN is no JSON

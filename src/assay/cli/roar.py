@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -156,21 +157,14 @@ def _recipe(start: str, data: str) -> str:
 
 def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> None:
     from assay.experiments.roar import curves
-    from assay.reports.roar import RoarPage, outside
+    from assay.reports.roar import RoarPage
 
     page = RoarPage(curves(plan, store), options["score"], options["clip"])
     if not page.curves:
         return
     for part, judged in zip(page.curves, page.judged, strict=True):
-        seeds = max(map(len, part.seeds.values()))
-        console.print(f"\n{part.form}, {seeds} seeds, {len(part.gold)} test examples", style="bold")
-        console.print(_areas(judged, part.behind(judged)))
-        console.print(_walltimes(part))
-        _notes(console, judged)
-        if part.outside:
-            console.print(_outside(part))
-            for note in outside(part):
-                console.print(note, markup=False, style="yellow")
+        for shown in _part(part, judged):
+            console.print(shown, markup=False)
     if options["report"] is not None:
         page.to_html(options["report"], command())
         console.print(f"wrote {options['report']}", style="dim", markup=False)
@@ -180,46 +174,70 @@ def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> N
         console.print(f"wrote {options['as_json']}", style="dim", markup=False)
 
 
-def _notes(console: Console, judged: dict[str, Faithfulness]) -> None:
-    """What is said of one method, then what is said of all."""
-    for note in dict.fromkeys(f"{m}: {n}" for m, f in judged.items() for n in f.notes if "84 %" not in n):
-        console.print(note, markup=False, style="yellow" if "leakage" in note else "")
-    for note in dict.fromkeys(n for f in judged.values() for n in f.notes if "84 %" in n):
-        console.print(note, markup=False, style="dim")
+def _part(part: Curves, judged: dict[str, Faithfulness]) -> Iterator[Table | Text]:
+    """The tables of one study and what is to be said about them; nothing as long as no method is finished."""
+    from assay.experiments.kinds.roar import RANDOM
+    from assay.reports.faces import short_names
+    from assay.reports.roar import outside, remarks
+
+    if not judged:
+        return
+    names = short_names([RANDOM, *judged])
+    seeds = max(len(f.seeds) for f in judged.values())
+    yield Text(f"\n{part.form}, {seeds} seed{'s' * (seeds != 1)}, {len(part.gold)} test examples", style="bold")
+    yield _areas(judged, names)
+    if behind := part.behind(judged):
+        yield _behind(behind, names)
+    yield _walltimes(part, names)
+    if part.outside:
+        yield _outside(part, names)
+    for note in (*remarks(judged), *outside(part)):
+        yield Text(note, style="yellow" if "leakage" in note or "MaSF" in note else "")
 
 
-def _areas(judged: dict[str, Faithfulness], behind: dict[str, Interval]) -> Table:
-    """Areas in per cent with the three intervals, and how far each is below the largest."""
-    from assay.reports.roar import below, between
+def _areas(judged: dict[str, Faithfulness], names: Mapping[str, str]) -> Table:
+    """Areas in per cent with the three intervals."""
+    from assay.reports.roar import between
 
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for name in ("method", "area %", "seeds and texts", "seeds, BCa", "seeds, t", "below the best", "verdict"):
-        left = name in ("method", "verdict")
-        table.add_column(name, justify="left" if left else "right", overflow="fold", no_wrap=name == "method")
+    table = _plain("method", "area %", "seeds and texts", "seeds, BCa", "seeds, t")
+    table.add_column("verdict", overflow="fold")
     for method, f in judged.items():
-        spans = [*(between(i) for i in (f.both, f.bca, f.t)), below(behind.get(method))]
-        table.add_row(method, f"{100 * f.value:.1f}", *(Text(s) for s in spans), Text(f.verdict, style="bold"))
+        spans = (Text(between(i)) for i in (f.both, f.bca, f.t))
+        table.add_row(names[method], f"{100 * f.value:.1f}", *spans, Text(f.verdict, style="bold"))
     return table
 
 
-def _outside(part: Curves) -> Table:
-    """Of a measurable model: inputs in per cent that it does not know."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("unknown inputs % (MaSF), masked:", no_wrap=True)
-    for at in part.axis:
-        table.add_column(f"{at:g} %", justify="right")
-    for method, shares in part.outside.items():
-        table.add_row(method, *(f"{100 * share:.0f}" for share in shares))
+def _behind(behind: dict[str, Interval], names: Mapping[str, str]) -> Table:
+    """How far each area is below the largest."""
+    from assay.reports.roar import below
+
+    table = _plain("below the best", "points, seeds and texts")
+    for method, gap in behind.items():
+        table.add_row(names[method], Text(below(gap)))
     return table
 
 
-def _walltimes(part: Curves) -> Table:
+def _plain(first: str, *others: str) -> Table:
+    """Names on the left, numbers on the right, no lines."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("seconds per step")
-    for name in ("explain", "train"):
+    table.add_column(first, overflow="fold", no_wrap=True)
+    for name in others:
         table.add_column(name, justify="right")
+    return table
+
+
+def _outside(part: Curves, names: Mapping[str, str]) -> Table:
+    """Of a measurable model: inputs in per cent that it does not know."""
+    table = _plain("unknown (MaSF), masked:", *(f"{at:g} %" for at in part.axis))
+    for method, shares in part.outside.items():
+        table.add_row(names.get(method, method), *(f"{100 * share:.0f}" for share in shares))
+    return table
+
+
+def _walltimes(part: Curves, names: Mapping[str, str]) -> Table:
+    table = _plain("seconds per step", "explain", "train")
     for method, parts in part.seconds.items():
-        table.add_row(method, *(f"{parts.get(name, 0):.1f}" for name in ("explain", "train")))
+        table.add_row(names.get(method, method), *(f"{parts.get(name, 0):.1f}" for name in ("explain", "train")))
     return table
 
 

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from assay.evaluation.roar.curves import Score
-from assay.evaluation.roar.verdict import COVERAGE, ENOUGH, FAITHFUL, NOT, OPEN, Faithfulness
+from assay.evaluation.roar.verdict import COVERAGE, FAITHFUL, NOT, OPEN, Faithfulness
 from assay.experiments.kinds.roar import RANDOM
 from assay.experiments.roar import MEASURABLE, Curves
 from assay.reports import study as parts
@@ -60,7 +60,8 @@ class RoarPage:
         who = self._faces()
         sections = {}
         for part, judged in zip(self.curves, self.judged, strict=True):
-            sections[_title(part)] = self._curves(part, judged, who)
+            if judged:
+                sections[_title(part)] = self._curves(part, judged, who)
         sections["Sparsity"] = _sparsity(self.curves, who)
         sections["Walltime"] = _walltime(self.curves, who)
         sections["Reproduce"] = f"<pre>{escape(command)}</pre>" if command else ""
@@ -95,15 +96,11 @@ class RoarPage:
             f"{self.score} of {_title(part)}",
             part.unit,
         )
-        notes = "".join(
-            f'<p class="warn">{escape(note)}</p>' for note in [*few_seeds(judged), *leaks(judged), *outside(part)]
-        )
+        said = [*remarks(judged), *outside(part)]
+        notes = "".join(f'<p class="{_tone(note)}">{escape(note)}</p>' for note in said)
         how = ONE_MODEL if part.form == MEASURABLE else RETRAINED
         about = f'<p class="note">{NOTE.format(score=self.score, how=how)}</p>'
-        said = escape(COVERAGE[0].upper() + COVERAGE[1:])
-        table = (
-            f'<div class="wide">{_areas(judged, part.behind(judged), who)}</div><p class="note">{said}. {PAIRED}</p>'
-        )
+        table = f'<div class="wide">{_areas(judged, part.behind(judged), who)}</div><p class="note">{PAIRED}</p>'
         return f'{about}<div class="grid half"><figure>{plot}</figure></div>{table}{notes}{_outside(part, who)}'
 
 
@@ -134,21 +131,18 @@ def _first(best: str, names: Mapping[str, str], behind: Mapping[str, Interval]) 
     return f" Not told apart from {names[best]}: {listed(level)}."
 
 
-def leaks(judged: Mapping[str, Faithfulness]) -> list[str]:
-    """Warnings of class leakage, and of areas significantly below random."""
+def remarks(judged: Mapping[str, Faithfulness]) -> list[str]:
+    """What was noted of methods, each sentence once: with their names unless it holds for all."""
     names = short_names(list(judged))
-    found = [f"{names[m]}: {n}" for m, f in judged.items() for n in f.notes if "leakage" in n]
-    worse = [names[m] for m, f in judged.items() if f.both.high < 0]
-    return [*found, *([f"Significantly worse than random: {listed(worse)}."] if worse else [])]
+    found: dict[str, list[str]] = {}
+    for method, f in judged.items():
+        for note in f.notes:
+            found.setdefault(note, []).append(names[method])
+    return [f"{'' if len(mine) == len(judged) > 1 else listed(mine) + ': '}{note}." for note, mine in found.items()]
 
 
-def few_seeds(judged: Mapping[str, Faithfulness]) -> list[str]:
-    fewer = sorted({len(f.seeds) for f in judged.values() if len(f.seeds) < ENOUGH})
-    if not fewer:
-        return []
-    return [
-        f"{listed(list(map(str, fewer)))} seeds; the paper has {ENOUGH}, and fewer say little about other trainings."
-    ]
+def _tone(note: str) -> str:
+    return "note" if note.startswith(COVERAGE) else "warn"
 
 
 def outside(part: Curves) -> list[str]:

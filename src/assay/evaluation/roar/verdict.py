@@ -20,7 +20,7 @@ from assay.statistics.bootstrap import Interval, interval
 FAITHFUL, NOT, OPEN = "faithful", "not faithful", "inconclusive"
 ENOUGH = 5  # seeds
 COVERAGE = (
-    "a BCa interval from five seeds covers only about 84 % where it says 95 %; the t interval beside it assumes normal "
+    "A BCa interval from five seeds covers only about 84 % where it says 95 %; the t interval beside it assumes normal "
     "areas; the verdict is from seeds and test examples drawn together"
 )
 
@@ -120,7 +120,8 @@ def _t(values: NDArray[np.float64], confidence: float) -> Interval:
 def _notes(found: NDArray[np.float64], both: Interval) -> tuple[str, ...]:
     notes = [COVERAGE] if len(found) > 1 else []
     if len(found) < ENOUGH:
-        notes.append(f"{len(found)} seeds; the paper has {ENOUGH}, and fewer say little about other trainings")
+        seeds = f"{len(found)} seed{'s' * (len(found) != 1)}"
+        notes.append(f"{seeds}; the paper has {ENOUGH}, and fewer say little about other trainings")
     if both.high < 0:
         notes.append("significantly worse than random")
     return tuple(notes)
