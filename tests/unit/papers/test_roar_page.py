@@ -195,9 +195,9 @@ def test_claims_about_sparsity(page):
         return page.CLAIMS[claim][1](evidence(page, with_curves(page, masses)))[0]
 
     attention, other = mass(0.9, 0.2, 0.3, 0.4), mass(0.1, 0.2, 0.6, 0.4)
-    assert verdict("8", SST=attention) == "not run yet"
+    assert verdict("8", SST=attention, IMDB=attention) == "not run yet"
     assert verdict("8", SST=attention, IMDB=attention, SNLI=other) == "confirmed"
-    assert verdict("8", SST=attention, IMDB=other) == "refuted"
+    assert verdict("8", SST=attention, IMDB=other, SNLI=other) == "refuted"
     assert verdict("8b", SST=attention) == "not run yet"
     babi = {"bAbI-1": attention}
     assert verdict("8b", **babi) == "confirmed"
