@@ -405,7 +405,8 @@ What differs from the paper:
 - A six-layer MiniLM stands for RoBERTa: 1,500 training, 300 validation and 500 test examples, steps of 20 %, three
   epochs of batches of 8 at a learning rate of 5e-5 with a warm-up and clipped gradients (with the paper's batches of 16
   a training on texts masked to 80 % learned nothing), on bAbI four at 1e-4, the epoch chosen by AUROC. IG has
-  ten Gauss-Legendre points (`--model minilm_sst --examples 12`: Spearman 0.990; 20 right points 0.995, the paper's 50 0.999).
+  ten Gauss-Legendre points (`--model minilm_sst --examples 12`: Spearman 0.990; 20 right points 0.995, the
+  paper's 50 0.999).
 - Words are counted (the paper's one token at a time) in steps of two up to ten, on IMDB of five.
 - MIMIC is not to be had, and bAbI-3 is not run. Table 3's reference numbers for IMDB and SNLI are probably swapped in
   the paper.
