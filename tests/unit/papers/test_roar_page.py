@@ -227,6 +227,24 @@ def test_when_curves_drop(page):
     assert verdict(slow, slow, early) == "refuted"
 
 
+def test_a_measurable_model_and_recursive_roar_are_compared_by_sure_pairs(page):
+    """Of six pairs each tells some apart; only those that both tell count as agreement."""
+    one, many = lstm(0.5, 0.1, 0.1, 0.3), lstm(0.5, 0.3, 0.1, 0.1)
+    said = page._agreement(evidence(page), one, many, NAMES)
+    assert "Of 6 pairs of measures one model tells 5 apart and Recursive ROAR 5" in said
+    assert "both 4, of which they order 3 alike and turn round gradient and integrated gradients." in said
+
+
+def test_areas_of_roar_stand_beside_our_own_with_recursion(page):
+    """The paper's areas are recursive ones."""
+    e = evidence(page, areas={(("SST", LSTM), RECURSIVE): lstm(*PAPER), (("SST", LSTM), ROAR): lstm(0, 0, 0, 0.1)})
+    assert "| integrated gradients | 10.0 [8.0, 12.0] |" in page.areas(e, ROAR)
+    assert "| 37.8 [35.8, 39.8] |" in page.areas(e, ROAR)
+    assert "[32.5, 42.4]" not in page.areas(e, ROAR)
+    assert "37.8 [32.5, 42.4] | yes |" in page.areas(e)
+    assert "an area has a standard deviation of 2.0" in page.few_seeds(e)
+
+
 def test_models_are_compared_on_one_grid(page):
     """The steps of 10 % are left out where another model has steps of 20 %."""
     fine = page.Curves("s", "g", "d", "b", "Recursive ROAR", True, [i / 10 for i in range(11)], np.zeros(3, int), {}, {
