@@ -111,7 +111,7 @@ def _title(part: Curves) -> str:
 def sentence(title: str, judged: Mapping[str, Faithfulness], behind: Mapping[str, Interval] | None = None) -> str:
     """Who is faithful and by how much, who is not, who can be told neither, and whether the best is alone."""
     names = short_names(list(judged))
-    ranked = sorted(judged, key=lambda m: -judged[m].value)
+    ranked = sorted(judged, key=lambda m: (judged[m].value != judged[m].value, -judged[m].value))  # unknown areas last
     said = []
     for verdict, words in ((FAITHFUL, "faithful to a degree"), (NOT, "not faithful"), (OPEN, "inconclusive")):
         mine = [m for m in ranked if judged[m].verdict == verdict]
@@ -142,7 +142,7 @@ def remarks(judged: Mapping[str, Faithfulness]) -> list[str]:
 
 
 def _tone(note: str) -> str:
-    return "note" if note.startswith(COVERAGE) else "warn"
+    return "note" if COVERAGE in note else "warn"
 
 
 def outside(part: Curves) -> list[str]:

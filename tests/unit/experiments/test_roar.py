@@ -401,6 +401,8 @@ def test_the_best_is_compared_with_every_other(tmp_path):
     page.to_html(tmp_path / "page.html")
     assert f"{100 * behind['gradient'].value:.1f} [" in (tmp_path / "page.html").read_text()
     assert found.behind({}) == {}
+    unknown = {"lime": replace(judged["lime"], value=float("nan")), **{m: judged[m] for m in ("attention", "gradient")}}
+    assert "attention is the most faithful" in sentence("Recursive ROAR", unknown, found.behind(unknown))
     two = {m: judged[m] for m in ("attention", "gradient")}
     assert "attention is the most faithful" in sentence("Recursive ROAR", two, found.behind(two))
 

@@ -34,15 +34,14 @@ def leakage(ratios: list[float], own: Drawn, random: Drawn, confidence: float = 
     variance of trainings is random's, which no leak inflates, and for the mean the method's own if that is larger.
     Accuracies, not macro-F1: of a model that knows nothing the latter depends on how often it says the same.
     """
-    seeds = len(own[0])
-    noise = _noise(random[0])
+    if len(ratios) < 3:
+        return None
+    seeds, noise = len(own[0]), _noise(random[0])
     parts = [((own[0][s], own[1][:, s]), (random[0][s], random[1][:, s]), (noise, noise)) for s in range(seeds)]
     if seeds > 1:
         means = [(curves.mean(0), drawn.mean(1)) for curves, drawn in (own, random)]
         parts.append((means[0], means[1], (max(noise, _noise(own[0])) / seeds, noise / seeds)))
     found = [_rises(*part, alone=s < seeds) for s, part in enumerate(parts)]
-    if len(ratios) < 3:
-        return None
     p = np.array([chance for _, _, chance in found]) * len(found) * len(found[0][2])  # (curves, pairs)
     if p.min() > 1 - confidence:
         return None
