@@ -400,8 +400,8 @@ What differs from the paper:
   points 0.96); there IG has 20 right points (0.996; the paper's 50: 0.9996). `python papers/roar/riemann.py --store
   ~/.cache/assay-roar/store [--model babi1 --examples 40]` prints how nearly. Special tokens keep their embedding, where
   the published code scaled those of single texts too.
-- SNLI has 10,000 training, 1,000 validation and 2,000 test pairs; IMDB 1,500 training and 1,000 test reviews, words of
-  at least three reviews and steps of 20 %.
+- SNLI has 10,000 training, 1,000 validation and 2,000 test pairs and steps of 20 %; IMDB 1,500 training and 1,000 test
+  reviews, words of at least three reviews and steps of 20 %.
 - A six-layer MiniLM stands for RoBERTa: 1,500 training, 300 validation and 500 test examples, steps of 20 %, three
   epochs of batches of 8 at a learning rate of 5e-5 with a warm-up and clipped gradients (with the paper's batches of 16
   a training on texts masked to 80 % learned nothing), on bAbI four at 1e-4, the epoch chosen by AUROC. IG has

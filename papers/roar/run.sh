@@ -19,7 +19,7 @@ parts() {
   each "0 1 2 3 4" "sst.yaml study=measurable"
   each "0 1 2" "embeddings.yaml study=unmasked"
   each "0 1 2" "babi.yaml study=recursive trained_on=babi1"
-  each "0 1" "snli.yaml study=recursive"
+  each "0" "snli.yaml study=recursive"
   each "0" "imdb.yaml study=recursive"
   for data in sst snli babi1; do each "0 1" "minilm.yaml study=recursive trained_on=$data"; done
   each "0 1 2" "babi.yaml study=recursive trained_on=babi2"
@@ -27,7 +27,7 @@ parts() {
   each "0 1 2" "babi.yaml study=roar trained_on=babi1"
   each "0" "babi.yaml study=words trained_on=babi1"
   each "0" "imdb.yaml study=words"
-  each "0 1" "snli.yaml study=roar"
+  each "0" "snli.yaml study=roar"
   each "0" "imdb.yaml study=roar"
   for data in sst snli babi1; do each "0" "minilm.yaml study=roar trained_on=$data"; done
 }

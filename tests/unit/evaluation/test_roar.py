@@ -319,6 +319,21 @@ def test_a_flat_baseline_says_nothing():
         judge(RATIOS[:-1], flat, flat, gold, recursive=True)
 
 
+def test_a_baseline_that_falls_by_chance_leaves_no_sure_area():
+    """The random curve falls by two texts of 400: many draws of texts have it rise."""
+    gold = np.arange(400) % 2
+    start, floor = gold.copy(), gold.copy()
+    start[:40], floor[2:42] = 1 - gold[:40], 1 - gold[2:42]
+    floor[42:44] = 1 - gold[42:44]
+    random = np.stack([*[start] * 10, floor])[None]
+    measure = np.stack([start, *[floor] * 10])[None]
+    found = judge(RATIOS, measure, random, gold, recursive=True)
+    assert np.isfinite(found.value)
+    assert np.isnan(found.both.low)
+    assert found.verdict == OPEN
+    assert any("may be chance" in note for note in found.notes)
+
+
 # --- the synthetic problem ---------------------------------------------------------------------------------------
 
 

@@ -124,6 +124,8 @@ def _notes(found: NDArray[np.float64], both: Interval) -> tuple[str, ...]:
         notes.append(f"{seeds}; the paper has {ENOUGH}, and fewer say little about other trainings")
     if both.high < 0:
         notes.append("significantly worse than random")
+    if np.isnan(both.low):
+        notes.append("masking everything costs the random baseline so little that it may be chance: no area is sure")
     return tuple(notes)
 
 
