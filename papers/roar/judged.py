@@ -24,7 +24,7 @@ from assay.statistics.bootstrap import Interval
 LSTM, TRANSFORMER = "LSTM", "transformer"
 ATTENTION, GRADIENT, IXG, IG = "attention", "gradient", "input x gradient", "integrated gradients"
 RETRAINED = ("recursive", "roar")
-FIFTHS = "recursive at fifths"
+AT_FIFTHS = "recursive, at fifths"
 MEASURES = {LSTM: (ATTENTION, GRADIENT, IXG, IG), TRANSFORMER: (GRADIENT, IG)}  # what the plans ask for
 FEW = 3  # seeds, or data sets
 CONFIRMED, REFUTED, UNDECIDED, MISSING = "confirmed", "refuted", "undecided", "not run yet"
@@ -76,7 +76,7 @@ class Evidence:
     def ran(self, data: str, model: str, study: str = "recursive") -> bool:
         """Whether all was run, even if no area is sure: a model that all masks cost nothing has none."""
         place = (data, model)
-        found = self.at_fifths.get(place, {}) if study == FIFTHS else self.areas.get((place, study), {})
+        found = self.at_fifths.get(place, {}) if study == AT_FIFTHS else self.areas.get((place, study), {})
         return set(MEASURES[model]) <= set(found)
 
     @property
@@ -163,7 +163,7 @@ def model_dependent(e: Evidence) -> Said:
     cases = [(d, m, a[m], b[m]) for d, a, b in pairs for m in sorted(set(a) & set(b))]
     words = {c: f"{c[0]} {e.show(c[1], c[2])} with the LSTM, {e.show(c[1], c[3])} with MiniLM" for c in cases}
     differ = [words[c] for c in cases if e.apart(c[2], c[3])]
-    return somewhere(differ, list(words.values()), all(e.ran(d, m, FIFTHS) for d, *_ in pairs for m in MEASURES))
+    return somewhere(differ, list(words.values()), all(e.ran(d, m, AT_FIFTHS) for d, *_ in pairs for m in MEASURES))
 
 
 def task_dependent(e: Evidence) -> Said:

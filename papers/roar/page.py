@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -18,165 +17,17 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))  # run as a file: its neighbours are its modules
 
-from judged import CLAIMS, IG, LSTM, TRANSFORMER, Areas, Evidence, Place, counted
+from drawn import ORDER, draw
+from gathered import SCORES, TASKS, gather
+from judged import CLAIMS, IG, LSTM, Areas, Evidence, counted
 from published import AREAS, MINUTES, REFERENCE, UNMASKED, Number
 from sizes import described
 from vectors import lines as vector_lines
 
-from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.curves import curves as scores_of
 from assay.evaluation.roar.verdict import ENOUGH, Faithfulness
-from assay.experiments.plan import read_plan
-from assay.experiments.roar import Curves, curves
 from assay.experiments.store import Store
-from assay.reports.bands import Point
-from assay.reports.figures import Panel, over
 from assay.statistics.bootstrap import Interval, interval
-
-HERE = Path(__file__).parent
-NAMES = {
-    "input_x_gradient": "input x gradient",
-    "integrated_gradients": IG,
-    "weighted_integrated_gradients": "weighted IG",
-}
-ORDER = ("attention", "gradient", "input x gradient", IG, "weighted IG", "occlusion", "random")
-FIFTHS = [0, 20, 40, 60, 80, 100]
-
-
-@dataclass(frozen=True)
-class Task:
-    """A part of a plan, as the paper calls it."""
-
-    plan: str
-    grid: str
-    data: str  # in the plan
-    place: Place
-    score: Score
-
-
-TASKS = (
-    Task("sst.yaml", "bilstm", "sst", ("SST", LSTM), "macro_f1"),
-    Task("babi.yaml", "babi1", "babi1", ("bAbI-1", LSTM), "accuracy"),
-    Task("babi.yaml", "babi2", "babi2", ("bAbI-2", LSTM), "accuracy"),
-    Task("snli.yaml", "bilstm", "snli", ("SNLI", LSTM), "micro_f1"),
-    Task("imdb.yaml", "bilstm", "imdb", ("IMDB", LSTM), "macro_f1"),
-    Task("minilm.yaml", "minilm", "sst", ("SST", TRANSFORMER), "macro_f1"),
-    Task("minilm.yaml", "minilm", "snli", ("SNLI", TRANSFORMER), "micro_f1"),
-    Task("minilm.yaml", "minilm_babi", "babi1", ("bAbI-1", TRANSFORMER), "accuracy"),
-)
-SCORES = {task.place: task.score for task in TASKS}
-
-
-# --- what the store holds --------------------------------------------------------------------------------------------
-
-
-def gather(store: Store, tasks: Sequence[Task] = TASKS, folder: Path = HERE) -> Evidence:
-    """Curves of every study that has finished those of a measure, and their areas."""
-    plans = {name: curves(read_plan(folder / name, store), store) for name in dict.fromkeys(t.plan for t in tasks)}
-    found: dict[tuple[Place, str], Curves] = {}
-    for task in tasks:
-        for part in plans[task.plan]:
-            if (part.grid, part.data) == (task.grid, task.data) and part.methods:
-                found[task.place, part.study] = renamed(part)
-    scores = {task.place: task.score for task in tasks}
-    recursive = {place: part for (place, study), part in found.items() if study == "recursive"}
-    fifths = {place: at(part, FIFTHS).judged(scores[place]) for place, part in recursive.items()}
-    return Evidence(found, {key: part.judged(scores[key[0]]) for key, part in found.items()}, fifths)
-
-
-def at(part: Curves, wanted: Sequence[float]) -> Curves:
-    """The curves at some of their points, so that areas of different steps can be compared."""
-    kept = [i for i, x in enumerate(part.axis) if x in wanted]
-    cut = {method: answers[:, kept] for method, answers in part.predicted.items()}
-    return replace(part, ratios=[part.ratios[i] for i in kept], predicted=cut)
-
-
-def renamed(part: Curves) -> Curves:
-    """With the paper's names of the measures."""
-    names = {m: NAMES.get(bare := m.partition("(")[0], bare) for m in [*part.predicted, *part.masses, *part.seconds]}
-
-    def by_name(values: Mapping[str, object]) -> dict[str, object]:
-        return {names[m]: v for m, v in values.items() if m in names}
-
-    fields = ("seeds", "predicted", "masses", "seconds", "outside")
-    blind = frozenset(names.get(method, method) for method in part.blind)
-    return replace(part, blind=blind, **{name: by_name(getattr(part, name)) for name in fields})
-
-
-# --- figures ---------------------------------------------------------------------------------------------------------
-
-
-def points(part: Curves, score: Score) -> dict[tuple[float, str], Point]:
-    """(what is masked, measure): mean with its band, and every seed."""
-    out = {}
-    for method, band in part.bands(score).items():
-        seeds = scores_of(part.predicted[method], part.gold, score)[0]  # (S,I)
-        for i, masked in enumerate(part.axis):
-            where = float(band.mean[i]), float(band.low[i]), float(band.high[i])
-            out[masked, method] = Point(*where, tuple(seeds[:, i].tolist()), len(part.gold))
-    return out
-
-
-def panels(e: Evidence, study: str, model: str, dotted: str | None = None) -> list[Panel]:
-    made = []
-    for (place, name), part in e.curves.items():
-        if name == study and place[1] == model:
-            other = e.curves.get((place, dotted)) if dotted else None
-            drawn = {} if other is None else points(other, SCORES[place])
-            drawn = {key: point for key, point in drawn.items() if key[1] != "random"}  # it is the same
-            if dotted is None or drawn:
-                made.append(Panel(place[0], SCORES[place], points(part, SCORES[place]), drawn))
-    return made
-
-
-def sparsity_panels(e: Evidence, model: str, kind: str) -> list[Panel]:
-    made = []
-    for (place, study), part in e.curves.items():
-        if study == "recursive" and place[1] == model and part.masses:
-            at = {
-                (int(name.removeprefix(kind)), m): _over_seeds(seeds)
-                for m, values in part.masses.items()
-                for name, seeds in values.items()
-                if name.startswith(kind)
-            }
-            made.append(Panel(place[0], "share of the mass", at))
-    return made
-
-
-def _over_seeds(values: Sequence[float]) -> Point:
-    """Their mean and range; what one seed says stands without a band."""
-    mean = float(np.mean(values))
-    return Point(mean, mean, mean, tuple(values), 0)
-
-
-def synthetic_panel(e: Evidence) -> Panel:
-    at = {(k, name): Point(v, v, v, (v,), 0) for name, row in e.synthetic.items() for k, v in enumerate(row)}
-    return Panel("", "test accuracy", at)
-
-
-def draw(e: Evidence, folder: Path) -> dict[str, str]:
-    """Every figure that the evidence allows: file name -> what the paper calls it."""
-    masked, words = "% of words masked", "words masked"
-    wanted = {
-        "synthetic": ("3: the synthetic problem", [synthetic_panel(e)], "features removed", ""),
-        "recursive_lstm": ("4: Recursive ROAR, LSTM", panels(e, "recursive", LSTM), masked, ""),
-        "recursive_transformer": ("4: Recursive ROAR, MiniLM", panels(e, "recursive", TRANSFORMER), masked, ""),
-        "sparsity_top": ("5: mass of the top words, LSTM", sparsity_panels(e, LSTM, "top_"), "top words", ""),
-        "sparsity_share": ("6: mass of the top share, LSTM", sparsity_panels(e, LSTM, "share_"), "% of words", ""),
-        "words": ("7: words instead of shares, LSTM", panels(e, "words", LSTM), words, ""),
-        "roar_lstm": ("8: ROAR against Recursive ROAR, LSTM", panels(e, "recursive", LSTM, "roar"), masked, "ROAR"),
-        "roar_transformer": ("9: the same with MiniLM", panels(e, "recursive", TRANSFORMER, "roar"), masked, "ROAR"),
-        "measurable": ("Beyond the paper: a measurable model", panels(e, "measurable", LSTM), masked, ""),
-    }
-    made = {}
-    for name, (title, found, axis, note) in wanted.items():
-        if found:
-            over(found, folder / f"{name}.png", axis, note=note, order=ORDER)
-            made[name] = title
-    return made
-
-
-# --- tables ----------------------------------------------------------------------------------------------------------
 
 
 def percent(value: float, low: float, high: float) -> str:

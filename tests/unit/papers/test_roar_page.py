@@ -13,6 +13,7 @@ import pytest
 from assay.datasets.load import load_dataset
 from assay.evaluation.roar.leak import Leak
 from assay.evaluation.roar.verdict import Faithfulness
+from assay.experiments.roar import Curves
 from assay.experiments.runner import run
 from assay.experiments.store import Store
 from assay.statistics.bootstrap import Interval
@@ -72,7 +73,7 @@ def minilm(gradient, ig, **more):
 
 def test_claims_wait_for_what_they_need(page):
     """With the paper's own numbers of SST alone nothing is confirmed or refuted that needs more."""
-    e = evidence(page, with_curves(page, {"SST": {}}), {(("SST", LSTM), RECURSIVE): lstm(*PAPER)})
+    e = evidence(page, with_curves({"SST": {}}), {(("SST", LSTM), RECURSIVE): lstm(*PAPER)})
     verdicts = {number: judge(e)[0] for number, (_, judge) in page.CLAIMS.items()}
     assert {number for number, verdict in verdicts.items() if verdict != "not run yet"} == {"10", "SST"}
     assert verdicts["SST"] == "confirmed"
@@ -182,11 +183,11 @@ def test_claims_across_models_and_tasks_are_at_fifths(page, claim, places, verdi
     assert said[0] == verdict, said
 
 
-def with_curves(page, masses, ratios=(0, 0.1, 1)):
+def with_curves(masses, ratios=(0, 0.1, 1)):
     """Curves of the LSTM on some data, of which only the sparsity and the ratios count."""
     empty = np.zeros(3, int)
     return {
-        ((data, LSTM), RECURSIVE): page.Curves(
+        ((data, LSTM), RECURSIVE): Curves(
             RECURSIVE, "g", data, "b", "Recursive ROAR", True, list(ratios), empty, {}, {}, mass
         )
         for data, mass in masses.items()
@@ -198,7 +199,7 @@ def test_claims_about_sparsity(page):
         return {m: {"share_10": [s], "top_10": [s / 2]} for m, s in zip(NAMES, shares, strict=True)}
 
     def verdict(claim, **masses):
-        return page.CLAIMS[claim][1](evidence(page, with_curves(page, masses)))[0]
+        return page.CLAIMS[claim][1](evidence(page, with_curves(masses)))[0]
 
     attention, other = mass(0.9, 0.2, 0.3, 0.4), mass(0.1, 0.2, 0.6, 0.4)
     assert verdict("8", SST=attention, IMDB=attention) == "not run yet"
@@ -218,7 +219,7 @@ def test_when_curves_drop(page):
     """The first of three steps, the last one left out."""
     data = ("SST", "IMDB", "SNLI")
     ratios = (0, 0.1, 0.3, 1)
-    curves = with_curves(page, {d: {} for d in data}, ratios)
+    curves = with_curves({d: {} for d in data}, ratios)
 
     def verdict(*shapes):
         areas = {((d, LSTM), RECURSIVE): lstm(*PAPER, curve=c) for d, c in zip(data, shapes, strict=False)}
@@ -229,7 +230,7 @@ def test_when_curves_drop(page):
     assert verdict(early, early) == "not run yet"
     slow = (0.9, 0.9, 0.5, 0.0)
     assert verdict(slow, slow, early) == "confirmed"  # from 10 % on
-    curves = with_curves(page, {d: {} for d in data}, (0, 0.2, 0.4, 1))
+    curves = with_curves({d: {} for d in data}, (0, 0.2, 0.4, 1))
     assert verdict(slow, slow, early) == "refuted"
 
 
@@ -252,11 +253,12 @@ def test_areas_of_roar_stand_beside_our_own_with_recursion(page):
 
 
 def test_models_are_compared_on_one_grid(page):
+    gathered = sys.modules[page.gather.__module__]
     """The steps of 10 % are left out where another model has steps of 20 %."""
-    fine = page.Curves("s", "g", "d", "b", "Recursive ROAR", True, [i / 10 for i in range(11)], np.zeros(3, int), {}, {
+    fine = Curves("s", "g", "d", "b", "Recursive ROAR", True, [i / 10 for i in range(11)], np.zeros(3, int), {}, {
         "random": np.arange(11)[None, :, None].repeat(3, 2)})  # fmt: skip
-    cut = page.at(fine, page.FIFTHS)
-    assert cut.axis == page.FIFTHS
+    cut = gathered.at(fine, gathered.FIFTHS)
+    assert cut.axis == gathered.FIFTHS
     assert cut.predicted["random"][0, :, 0].tolist() == [0, 2, 4, 6, 8, 10]
 
 
