@@ -44,7 +44,7 @@ def run(
     limit: Annotated[int, typer.Option(help="so many examples, drawn by the seed")] = 50,
     methods: Annotated[str | None, typer.Option(help="list of specs, e.g. 'gradient,average_attention'")] = None,
     modes: Annotated[str, typer.Option(help="cascading, independent or both")] = "cascading,independent",
-    seeds: Annotated[int, typer.Option(help="how many times each block is drawn")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="how many times each block is drawn")] = 1,
     keep_lent: Annotated[
         bool, typer.Option("--keep-lent", help="keep what the first block lends to all (T5's position bias)")
     ] = False,

@@ -43,7 +43,7 @@ def run(
             "or any spec of `assay list methods`; random is always there"
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="how many trainings; the paper has 5")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, help="how many trainings; the paper has 5")] = 5,
     recursive: Annotated[
         bool, typer.Option("--recursive/--no-recursive", help="explain each retrained model anew, or the first only")
     ] = True,

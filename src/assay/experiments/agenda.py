@@ -129,8 +129,10 @@ class Agenda:
         """A job whose needs ended badly ends too."""
         job = self.jobs[key]
         for need in job.needs:
-            if self.state[need] in (State.failed, State.blocked):
+            if self.state[need] is State.failed:
                 self._end(key, State.blocked, f"{self.jobs[need].name}: {self.reasons[need]}")
+            elif self.state[need] is State.blocked:  # by the job that failed, however far back
+                self._end(key, State.blocked, self.reasons[need])
             elif self.state[need] is State.skipped:
                 self._end(key, State.skipped, self.reasons[need])
             elif self.state[need] is State.done and (reason := self._broken(job, need)):

@@ -113,6 +113,8 @@ def _trained(name: str, page: Page, data: Mapping[str, Data]) -> Iterator[tuple[
     if "on" not in given:
         raise SpecError(f"{page.where} does not say what it is trained on; write on: with a name under `data`")
     lists = {key: value if isinstance(value := given.get(key), tuple) else (value,) for key in GRID if key in given}
+    for key in (key for key, values in lists.items() if not values):
+        raise SpecError(f"{page.where}.{key} is an empty list, so that nothing is trained; give one or more")
     rest = {key: value for key, value in given.items() if key not in (*GRID, "requires", "keep")}
     for values in product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))

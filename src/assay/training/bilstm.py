@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import torch
 
 from assay.core.errors import SpecError
-from assay.core.spec import Spec, build
 from assay.datasets.dataset import Dataset
 from assay.models.bilstm import BilstmAttentionConfig, BilstmAttentionForSequenceClassification
 from assay.models.model import Model
@@ -47,7 +46,7 @@ class BilstmSize:
 
 
 def bilstm_model(
-    spec: Spec,
+    size: BilstmSize,
     data: Dataset,
     labels: Sequence[str],
     task: str,
@@ -56,7 +55,6 @@ def bilstm_model(
     device: torch.device | str | None = None,
 ) -> Model:
     """The model of a size for a data set: paired if its examples are pairs."""
-    size = build(spec, BilstmSize)
     pairs = {example.text_pair is not None for example in data}
     if len(pairs) != 1:
         raise SpecError(f"{data.name or 'the data'} mixes texts and pairs; a BiLSTM reads one or the other")

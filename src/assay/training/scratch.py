@@ -26,7 +26,7 @@ from assay.core.spec import Spec, build, parse
 from assay.datasets.dataset import Dataset
 from assay.models.families import FAMILIES, Family
 from assay.models.model import Model
-from assay.training.bilstm import bilstm_model
+from assay.training.bilstm import BilstmSize, bilstm_model
 from assay.training.fresh import name_labels, seeded, with_head
 from assay.training.vocabulary import train_wordpiece
 
@@ -57,6 +57,17 @@ def is_scratch(base: object) -> bool:
     return isinstance(base, Spec)
 
 
+def described(base: str | Spec) -> tuple[Family, Scratch | BilstmSize]:
+    """What a base asks for, checked before there are data to train on."""
+    spec = parse(base) if isinstance(base, str) else base
+    if spec.name not in FAMILIES.names:
+        raise SpecError(f"there is no family {spec.name!r} to train from nothing; {nearest(spec.name, FAMILIES.names)}")
+    family: Family = FAMILIES.get(spec.name)
+    if spec.name == "bilstm_attention":  # whole words and sizes of its own
+        return family, build(spec, BilstmSize)
+    return family, build(spec, Scratch)
+
+
 def scratch_model(
     base: str | Spec,
     data: Dataset,
@@ -67,13 +78,9 @@ def scratch_model(
     device: torch.device | str | None = None,
 ) -> Model:
     """The architecture that `base` describes with weights drawn by `seed`."""
-    spec = parse(base) if isinstance(base, str) else base
-    if spec.name not in FAMILIES.names:
-        raise SpecError(f"there is no family {spec.name!r} to train from nothing; {nearest(spec.name, FAMILIES.names)}")
-    family: Family = FAMILIES.get(spec.name)
-    if spec.name == "bilstm_attention":  # whole words and sizes of its own
-        return bilstm_model(spec, data, labels, task, seed=seed, device=device)
-    size = build(spec, Scratch)
+    family, size = described(base)
+    if isinstance(size, BilstmSize):
+        return bilstm_model(size, data, labels, task, seed=seed, device=device)
     reader = _processor(data, size) if family.images else _tokenizer(data, size, causal=family.causal)
     config = name_labels(_config(family, size, reader), labels, task)
     with seeded(seed):

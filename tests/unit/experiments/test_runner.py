@@ -55,7 +55,7 @@ def test_a_failure_is_written_down_blocks_its_dependants_and_is_tried_again(tmp_
     assert not Store(tmp_path / "s").has(bad.key), "a failure is not finished"
     looked = status(whole, tmp_path / "s")
     assert looked.states == found.states
-    assert looked.reasons[grandchild.key].endswith("number 1 is bad")
+    assert looked.reasons[grandchild.key] == looked.reasons[child.key] == f"{bad.name}: number 1 is bad"
     switch.unlink()
     again = run(whole, store=tmp_path / "s")
     assert set(again.states.values()) == {State.done}
