@@ -2,7 +2,9 @@
 
     python papers/roar/page.py --store ~/.cache/assay-roar/store [--output docs/results]
 
-Each figure and each verdict is a function of the stored records alone; what has not been run is said to be so.
+Each figure and each verdict is a function of the stored records alone; what has not been run is said to be so. Records
+are packed beside the page (roar/records.jsonl.xz), and what was packed on another machine is unpacked first: the page
+never shows less than it did.
 """
 
 from __future__ import annotations
@@ -26,8 +28,12 @@ from vectors import lines as vector_lines
 
 from assay.evaluation.roar.curves import curves as scores_of
 from assay.evaluation.roar.verdict import ENOUGH, Faithfulness
+from assay.experiments.pack import pack, unpack
 from assay.experiments.store import Store
 from assay.statistics.bootstrap import Interval, interval
+
+PLANS = sorted(Path(__file__).parent.glob("*.yaml"))
+PACK = "records.jsonl.xz"
 
 
 def percent(value: float, low: float, high: float) -> str:
@@ -240,6 +246,9 @@ papers/roar/run.sh                                               # all plans, tw
 python papers/roar/page.py --store ~/.cache/assay-roar/store     # this page
 ```
 
+`roar/records.jsonl.xz` holds every record behind it: `run.sh` and `page.py` unpack it into their store, so the last
+command alone writes this page again.
+
 What differs from the paper:
 
 - Word vectors are those of a pretrained encoder's table (granite-embedding-30m, 384 wide, chosen by validation
@@ -276,11 +285,16 @@ formula, and the variant has its own table. "meets": whether our interval and th
 
 
 def write(store: Path, output: Path) -> Path:
-    kept = Store(store.expanduser())
-    e = gather(kept)
-    folder = output / "roar"
+    kept, folder, target = Store(store.expanduser()), output / "roar", output / "roar.md"
     folder.mkdir(parents=True, exist_ok=True)
-    target = output / "roar.md"
+    records = folder / PACK
+    if records.exists():
+        unpack(records, kept)
+    if not pack(PLANS, kept, records)[0]:
+        raise SystemExit(
+            f"no record belongs to these plans; are the data and models that {PLANS[0].parent} names here?"
+        )
+    e = gather(kept)
     sizes = described(kept, {task.place: (task.plan, task.grid, task.data) for task in TASKS})
     target.write_text(page(e, draw(e, folder), vector_lines(kept), sizes).rstrip() + "\n", encoding="utf-8")
     return target

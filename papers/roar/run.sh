@@ -5,6 +5,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 export STORE=${STORE:-$HOME/.cache/assay-roar/store} PYTHON=${PYTHON:-python}
 [ -d ~/.cache/assay-roar/data/imdb ] || "$PYTHON" papers/roar/data.py
+[ -f docs/results/roar/records.jsonl.xz ] && "$PYTHON" -m assay unpack docs/results/roar/records.jsonl.xz --store "$STORE"
 
 each() { # the seeds, then the rest of a part
   local seed

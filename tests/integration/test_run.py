@@ -100,6 +100,22 @@ def test_its_report(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     assert "trainings" not in drawn["evaluate"]  # of a model from outside
 
 
+def test_its_pack_is_reported_elsewhere(ran: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
+    """Nothing is run again, and the pages of models trained there are the same though the weights stayed there."""
+    folder, _ = ran
+    plan, store, file, other = str(folder / "plan.yaml"), str(folder / "store"), tmp_path / "p.xz", str(tmp_path / "s")
+    packed = here("pack", plan, "--store", store, "--output", str(file))
+    assert f"wrote {file}: 5 of 5 jobs" in packed.output
+    assert "5 records, 5 of them new" in here("unpack", str(file), "--store", other).output
+    assert "0 of 5 jobs would be run" in here("run", plan, "--store", other, "--dry-run").output
+    for kept, name in ((store, "a"), (other, "b")):
+        assert here("report", plan, "--store", kept, "--output", str(tmp_path / name)).exit_code == 0
+    pages = [{p.relative_to(tmp_path / n): p.read_text() for p in (tmp_path / n).rglob("*.csv")} for n in "ab"]
+    assert pages[0] == pages[1]
+    assert len(list((tmp_path / "b" / "own_data").glob("*.html"))) == 2
+    assert here("unpack", plan, "--store", other).exit_code != 0
+
+
 def test_a_failed_job_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
     """An empty text cannot be explained; the other data set is done all the same."""
     (tmp_path / "bad.jsonl").write_text('{"text": "", "label": "positive"}\n')

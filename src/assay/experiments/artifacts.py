@@ -52,6 +52,11 @@ class Artifacts:
                 "free space or name another --store; what was written before is kept"
             ) from error
 
+    def small(self, key: str, remains: Sequence[str]) -> dict[str, bytes]:
+        """The files that match the patterns `remains`, of an artefact or of what was kept of it."""
+        folder = self.path(key) if self.has(key) else self.remains(key)
+        return {file.name: file.read_bytes() for pattern in remains for file in folder.glob(pattern)}
+
     def discard(self, key: str, remains: Sequence[str] = ()) -> None:
         """Delete an artefact but for the files that match the patterns `remains`."""
         path = self.path(key)

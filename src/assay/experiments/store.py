@@ -66,21 +66,19 @@ class Store:
     def get(self, key: str) -> Record | None:
         path = self.path(key)
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            record = Record(data["key"], data["spec"], data["rows"], data["provenance"])
-            if record.key != key or data.get("check", _check(record.rows)) != _check(record.rows):
+            record = from_text(path.read_text(encoding="utf-8"))
+            if record.key != key:
                 raise ValueError("its content is not what was written")
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError) as error:
             raise StoreError(
-                f"cannot read the record {path}: {_reason(error)}; delete that file and run again"
+                f"cannot read the record {path}: {reason(error)}; delete that file and run again"
             ) from error
         return record
 
     def put(self, record: Record) -> None:
-        content = {**asdict(record), "check": _check(record.rows)}
-        _write(self.path(record.key), json.dumps(content), "record")
+        write(self.path(record.key), to_text(record).encode(), "record")
 
     # --- why there is no record ------------------------------------------------------------------------------------
 
@@ -94,11 +92,12 @@ class Store:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            raise StoreError(f"cannot read {path}: {_reason(error)}; delete that file and run again") from error
+            raise StoreError(f"cannot read {path}: {reason(error)}; delete that file and run again") from error
         return found
 
     def put_note(self, note: Note, key: str, content: Mapping[str, Any]) -> None:
-        _write(self.note_path(note, key), json.dumps({**content, "created": time.time()}, indent=1), f"{note} job")
+        text = json.dumps({**content, "created": time.time()}, indent=1)
+        write(self.note_path(note, key), text.encode(), f"{note} job")
 
     def drop_note(self, note: Note, key: str) -> None:
         path = self.note_path(note, key)
@@ -112,30 +111,47 @@ class Store:
 
     def prepare(self) -> None:
         """Say before an hour's work, not after it, that nothing can be written; clear what killed writers left."""
-        _write(self.folder / "writable", "", "store")
+        write(self.folder / "writable", b"", "store")
         for part in self.folder.glob("*/*.part"):
             if part.is_file() and time.time() - part.stat().st_mtime > STALE:
                 part.unlink(missing_ok=True)
+
+
+def to_text(record: Record) -> str:
+    """A record as one line of JSON, with a checksum of its rows."""
+    return json.dumps({**asdict(record), "check": _check(record.rows)})
+
+
+def from_text(text: str) -> Record:
+    """The record that `to_text` wrote; ValueError if it is not whole."""
+    data = json.loads(text)
+    try:
+        record = Record(data["key"], data["spec"], data["rows"], data["provenance"])
+    except KeyError as error:
+        raise ValueError(f"it has no {error}") from error
+    except TypeError as error:
+        raise ValueError("it is no record") from error
+    if data.get("check", _check(record.rows)) != _check(record.rows):
+        raise ValueError("its content is not what was written")
+    return record
 
 
 def _check(rows: Any) -> str:
     return hashlib.sha256(canonical(rows).encode()).hexdigest()
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
+def reason(error: Exception) -> str:
+    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
 
 
-def _write(path: Path, text: str, what: str) -> None:
+def write(path: Path, content: bytes, what: str) -> None:
     """Whole or not at all: a reader never sees half a file, and a full disk keeps no half of one."""
     part: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", suffix=".part") as out:
+        with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False, suffix=".part") as out:
             part = Path(out.name)
-            out.write(text)
+            out.write(content)
             out.flush()
             os.fsync(out.fileno())
         os.replace(part, path)

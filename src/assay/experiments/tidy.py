@@ -39,6 +39,13 @@ def records(cell: Cell, store: Store) -> list[Record] | None:
     return found if len(found) == len(cell.jobs) else None
 
 
+def shown(plan: Plan) -> set[str]:
+    """The models trained in a plan that a page is about, by key: it needs all of them but the weights."""
+    return {
+        cell.model.key for cell in plan.cells if isinstance(cell.kind, Evaluate) and isinstance(cell.model, Trained)
+    }
+
+
 def evaluation(cell: Cell, store: Store) -> Evaluation | None:
     """A finished evaluation as `assay.evaluate` gives it; None while it is not finished or of another kind."""
     if not isinstance(cell.kind, Evaluate):
