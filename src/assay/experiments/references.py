@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from assay.core.errors import SpecError
 from assay.core.spec import parse
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
@@ -23,6 +24,7 @@ from assay.training.scratch import is_scratch
 
 Pairs = tuple[tuple[str, str | None], ...]
 VECTORS = "embeddings"  # of a size: a file of word vectors or a pretrained encoder
+PATHS = ("/", "~", "./", "../")  # how a name begins that cannot be a hub id
 WEIGHTS = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a pretrained folder: what training starts from
 
 
@@ -168,9 +170,16 @@ def base_identity(base: str) -> str:
 
 
 def content_of(name: str) -> str:
-    """The hash of a file or of a pretrained folder; a name that is neither (a hub id) as it is."""
+    """The hash of a file or of a pretrained folder; a hub id as it is.
+
+    A path to nothing must not pass for a hub id: its keys would be those of no record.
+    """
     path = Path(name).expanduser()
-    return _hash(str(path.absolute())) if path.exists() else name
+    if path.exists():
+        return _hash(str(path.absolute()))
+    if name.startswith(PATHS):
+        raise SpecError(f"there is no file or folder {name}; put it there, or name another or a hub id")
+    return name
 
 
 def bare(name: str) -> str:

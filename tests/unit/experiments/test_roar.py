@@ -332,6 +332,14 @@ def test_word_vectors_enter_a_key_by_their_content(tmp_path):
     assert base_identity("bilstm_attention(hidden=4)") == "bilstm_attention(hidden=4)"
 
 
+@pytest.mark.parametrize("base", ["~/nowhere", "./nowhere", "bilstm_attention(embeddings='/nowhere/words.vec')"])
+def test_a_path_to_nothing_is_no_hub_id(base):
+    """Or a plan on a machine without its models would have other keys, and say that nothing of it was done."""
+    with pytest.raises(SpecError, match=r"there is no file or folder .*nowhere"):
+        base_identity(base)
+    assert base_identity("nobody/nowhere") == "nobody/nowhere"
+
+
 def test_a_run_may_be_looked_at_before_its_end(tmp_path):
     """A method has the seeds for which it and random are whole; what is not there yet is left out."""
     data = write(tmp_path / "d", {"train": 8, "dev": 4, "test": 4})
