@@ -7,30 +7,34 @@ export STORE=${STORE:-$HOME/.cache/assay-roar/store} PYTHON=${PYTHON:-python}
 [ -d ~/.cache/assay-roar/data/imdb ] || "$PYTHON" papers/roar/data.py
 [ -f docs/results/roar/records.jsonl.xz ] && "$PYTHON" -m assay unpack docs/results/roar/records.jsonl.xz --store "$STORE"
 
-each() { # the seeds, then the rest of a part
+each() { # the seeds, and the rest of a part
   local seed
   for seed in $1; do echo "$2 seed=$seed"; done
 }
 
-parts() {
+parts() { # first one training of everything, then more of them
   each "0 1 2" "sst.yaml study=recursive"
-  each "3 4" "sst.yaml study=recursive"
-  each "0 1 2 3 4" "sst.yaml study=roar"
-  each "0 1 2 3 4" "sst.yaml study=weighted"
-  each "0 1 2 3 4" "sst.yaml study=measurable"
-  each "0 1 2" "embeddings.yaml study=unmasked"
-  each "0 1 2" "babi.yaml study=recursive trained_on=babi1"
+  each "0" "babi.yaml study=recursive trained_on=babi1"
+  for data in sst babi1 snli; do each "0" "minilm.yaml study=recursive trained_on=$data"; done
+  each "0 1 2" "sst.yaml study=measurable"
+  for study in roar weighted; do each "0" "sst.yaml study=$study"; done
+  for study in recursive roar; do each "0" "imdb.yaml study=$study"; done
   each "0" "snli.yaml study=recursive"
-  each "0" "imdb.yaml study=recursive"
-  for data in sst snli babi1; do each "0 1" "minilm.yaml study=recursive trained_on=$data"; done
-  each "0 1 2" "babi.yaml study=recursive trained_on=babi2"
-  each "0 1 2" "sst.yaml study=words"
-  each "0 1 2" "babi.yaml study=roar trained_on=babi1"
-  each "0" "babi.yaml study=words trained_on=babi1"
+  each "3 4" "sst.yaml study=recursive"
+  each "1 2" "babi.yaml study=recursive trained_on=babi1"
+  for study in roar weighted; do each "1 2" "sst.yaml study=$study"; done
+  each "0" "sst.yaml study=words"
   each "0" "imdb.yaml study=words"
+  for study in words roar; do each "0" "babi.yaml study=$study trained_on=babi1"; done
+  each "0 1 2" "embeddings.yaml study=unmasked"
   each "0" "snli.yaml study=roar"
-  each "0" "imdb.yaml study=roar"
   for data in sst snli babi1; do each "0" "minilm.yaml study=roar trained_on=$data"; done
+  each "0" "babi.yaml study=recursive trained_on=babi2"
+  for data in sst babi1 snli; do each "1" "minilm.yaml study=recursive trained_on=$data"; done
+  for study in roar weighted measurable; do each "3 4" "sst.yaml study=$study"; done
+  each "1 2" "sst.yaml study=words"
+  each "1 2" "babi.yaml study=roar trained_on=babi1"
+  each "1 2" "babi.yaml study=recursive trained_on=babi2"
 }
 
 if [ $# -gt 0 ]; then printf '%s\n' "$@"; else parts; fi | sed 's|^|papers/roar/|' | papers/workers.sh
