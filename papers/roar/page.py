@@ -253,7 +253,7 @@ What differs from the paper:
 
 - Word vectors are those of a pretrained encoder's table (granite-embedding-30m, 384 wide, chosen by validation
   macro-F1, see below) instead of fastText and GloVe (300). On SST the paper's unmasked macro-F1 is 82 +0.6 -1.0.
-- Trainings stop when validation has stopped improving for three epochs (bAbI: fifteen, because trainings there may stand
+- Trainings stop when validation has not improved for three epochs (bAbI: fifteen, because trainings there may stand
   still for ten before they learn, and at most 40 instead of 100; six answers, the places, instead of all words; SNLI:
   at most 25).
 - IG has six Gauss-Legendre points on SST and four on SNLI and IMDB: there they rank words as 500 right Riemann points
