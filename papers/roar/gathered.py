@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from files import HERE, planned
 from judged import IG, LSTM, TRANSFORMER, Evidence, Place
 
 from assay.evaluation.roar.curves import Score
-from assay.experiments.plan import read_plan
 from assay.experiments.roar import Curves, curves
 from assay.experiments.store import Store
 
-HERE = Path(__file__).parent
 NAMES = {
     "input_x_gradient": "input x gradient",
     "integrated_gradients": IG,
@@ -48,7 +47,7 @@ SCORES = {task.place: task.score for task in TASKS}
 
 def gather(store: Store, tasks: Sequence[Task] = TASKS, folder: Path = HERE) -> Evidence:
     """Curves of every study that has finished those of a measure, and their areas."""
-    plans = {name: curves(read_plan(folder / name, store), store) for name in dict.fromkeys(t.plan for t in tasks)}
+    plans = {name: curves(planned(folder / name, store), store) for name in dict.fromkeys(t.plan for t in tasks)}
     found: dict[tuple[Place, str], Curves] = {}
     for task in tasks:
         for part in plans[task.plan]:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from files import HERE, planned
 from published import SIZES
 
 from assay.experiments.kinds._roar_jobs import Rank, Source
-from assay.experiments.plan import Plan, read_plan
+from assay.experiments.plan import Plan
 from assay.experiments.store import Store
 
-HERE = Path(__file__).parent
 SPECIAL = 2  # [CLS] and [EOS], which the paper counts
 NOTE = """Length: mean words of the test texts and two special tokens, as the paper counts; of SNLI the premise, of bAbI
 the story, which are what is masked.
@@ -21,7 +21,7 @@ the story, which are what is masked.
 
 def described(store: Store, tasks: Mapping[tuple[str, str], tuple[str, str, str]], folder: Path = HERE) -> str:
     """A table of what there is of (data, model): plan, grid and name of the data in the plan."""
-    plans = {name: read_plan(folder / name, store) for name in dict.fromkeys(plan for plan, _, _ in tasks.values())}
+    plans = {name: planned(folder / name, store) for name in dict.fromkeys(plan for plan, _, _ in tasks.values())}
     rows = ["| data | model | training / validation / test | paper | length | paper |", "|---|---|---|---|---|---|"]
     for (data, model), (plan, grid, name) in tasks.items():
         source = _source(plans[plan], grid, name)

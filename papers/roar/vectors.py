@@ -10,17 +10,18 @@ import argparse
 from collections import defaultdict
 from pathlib import Path
 
-from assay.experiments.plan import read_plan
+from files import HERE, planned
+
 from assay.experiments.store import Store
 
-PLAN = Path(__file__).parent / "embeddings.yaml"
+PLAN = HERE / "embeddings.yaml"
 NAMES = {"granite": "granite-embedding-30m", "smollm2": "SmolLM2-135M", "gte": "gte-small", "minilm": "MiniLM"}
 
 
 def vectors(store: Store, plan: Path = PLAN) -> list[tuple[str, float, list[float]]]:
     """(source, mean, each seed), best first; the test split is not looked at."""
     found: dict[str, list[float]] = defaultdict(list)
-    for job in read_plan(plan, store).trainings:
+    for job in planned(plan, store).trainings:
         record = store.get(job.key)
         if record is not None:
             found[NAMES.get(job.at["grid"], job.at["grid"])].append(record.rows["validation"]["macro_f1"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -55,6 +57,32 @@ def test_killed_in_a_training_it_goes_on_and_ends_the_same(tmp_path: Path) -> No
     assert {name: after[name] for name in kept} == kept
     found, whole = (json.loads((tmp_path / f"{store}.json").read_text()) for store in ("killed", "whole"))
     assert found[0]["methods"]["attention"]["curve"] == whole[0]["methods"]["attention"]["curve"]
+
+
+def test_a_dry_run_names_what_the_run_would_do(tmp_path: Path) -> None:
+    """A measurable model needs no model that was trained without masks."""
+    write(tmp_path / "d", SIZES)
+    done = run("roar", "--data", "d", *MODEL, *PLACE, "--measurable", "--dry-run", cwd=tmp_path)
+    jobs = [line.split()[1] for line in done.stdout.splitlines()[:-1]]
+    assert jobs == ["measurable"] * 3, done.stdout  # a training, random and attention
+    assert run("roar", "--data", "d", *MODEL, *PLACE, "--measurable", cwd=tmp_path).returncode == 0
+    assert (
+        "0 of 3 jobs would be run"
+        in run("roar", "--data", "d", *MODEL, *PLACE, "--measurable", "--dry-run", cwd=tmp_path).stdout
+    )
+
+
+def test_planted_redundancy_and_leak(tmp_path: Path) -> None:
+    """The cue of a label three times in a text: ROAR is blind to it and recursion is not; gold labels leak."""
+    script = Path(__file__).parents[2] / "papers" / "roar" / "planted.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--folder", str(tmp_path / "p")], capture_output=True, text=True, check=True
+    )
+    found = dict(re.findall(r"^((?:predicted|gold) \w+): (.*)$", done.stdout, re.MULTILINE))
+    assert "; faithful; no leak" in found["predicted recursive"]
+    assert "; inconclusive; no leak" in found["predicted roar"]
+    assert "; faithful; leak" in found["gold recursive"]
+    assert "; inconclusive; no leak" in found["gold roar"]
 
 
 def records(store: Path) -> dict[str, tuple[int, int]]:

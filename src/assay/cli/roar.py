@@ -76,7 +76,7 @@ def run(
     options = dict(locals())
     writable(report, as_json)
     from assay.experiments.page import Page
-    from assay.experiments.plan import make_plan
+    from assay.experiments.plan import make_plan, part_of
     from assay.experiments.runner import run as run_plan
     from assay.experiments.store import Store, default_folder
 
@@ -86,10 +86,10 @@ def run(
     kept = Store(store if store is not None else default_folder())
     plan = make_plan(Page("roar", "roar", content(options)), kept)
     console = Console(highlight=False, soft_wrap=True)
-    if dry_run:
-        would_run(console, plan, kept)
-        return
     only = {"study": "measurable"} if measurable and not both else {}  # which needs no model trained without masks
+    if dry_run:
+        would_run(console, part_of(plan, only), kept)
+        return
     how: dict[str, Any] = {"engine": engine, "workers": workers, "threads": threads, "only": only}
     ended = run_plan(plan, store=kept.folder, watch=Lines(), **how)
     _show(console, plan, kept, options)

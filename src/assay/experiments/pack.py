@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import lzma
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,8 @@ from assay.core.errors import StoreError
 from assay.experiments.plan import Plan, read_plan
 from assay.experiments.store import Record, Store, from_text, reason, to_text, write
 from assay.experiments.tidy import shown
+
+KEY = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Packed:
     @classmethod
     def from_text(cls, text: str) -> Packed:
         record, coded = from_text(text), json.loads(text).get("remains", {})
+        if not KEY.fullmatch(record.key):  # it becomes the name of a file
+            raise ValueError(f"{record.key!r} is no key")
         return cls(record, {name: base64.b64decode(content) for name, content in coded.items()})
 
 
@@ -47,9 +52,10 @@ def pack(plans: Iterable[str | Path | Plan], store: Store, path: Path) -> tuple[
     jobs = {key: job for plan in read for key, job in plan.jobs.items()}
     models = {key for plan in read for key in shown(plan)}
     found = {one.record.key: one for one in read_pack(path)} if path.exists() else {}
-    for key in jobs.keys() - found.keys():
-        if (record := store.get(key)) is not None:
-            found[key] = Packed(record, store.artifacts.small(key, jobs[key].remains) if key in models else {})
+    for key, job in jobs.items():
+        remains = store.artifacts.small(key, job.remains) if key in models else {}
+        if (remains or key not in found) and (record := store.get(key)) is not None:
+            found[key] = Packed(record, remains)
     text = "".join(f"{found[key].to_text()}\n" for key in sorted(found))
     write(path, lzma.compress(text.encode(), preset=9), "pack")
     return len(jobs.keys() & found.keys()), len(jobs)

@@ -139,9 +139,12 @@ def _joined(place: tuple[str, str, str], cells: list[Cell], store: Store) -> Cur
 
 
 def _blind(kind: Roar | Measurable) -> frozenset[str]:
-    """Methods that explain no class, or all if the class that is explained is the model's own."""
-    made = named_methods(kind.specs.values())
-    return frozenset(m for m, s in kind.specs.items() if kind.target == "predicted" or not made[s].class_dependent)
+    """Methods that explain no class, or all if the class that is explained is what the model before saw itself.
+
+    Only with recursion: else the first model chooses all masks by its answer to the whole text, mostly the gold label.
+    """
+    made, own = named_methods(kind.specs.values()), kind.target == "predicted" and kind.recursive
+    return frozenset(m for m, s in kind.specs.items() if own or not made[s].class_dependent)
 
 
 def _whole(answers: Mapping[str, Mapping[Any, Any]], method: str, ratios: Mapping[Any, float]) -> bool:

@@ -159,6 +159,6 @@ def write(path: Path, content: bytes, what: str) -> None:
         if part is not None:
             part.unlink(missing_ok=True)
         raise StoreError(
-            f"cannot write the {what} {path}: {error.strerror}; free space or name another --store; "
+            f"cannot write the {what} {path}: {error.strerror}; free space or name another place; "
             "what was written before is kept"
         ) from error

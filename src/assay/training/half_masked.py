@@ -46,7 +46,7 @@ def mask_id(model: Model) -> int:
 
 
 def doubled(data: Dataset, seed: int = 0) -> Dataset:
-    """The data and behind it a copy that is masked as in training, always in the same way: to validate on."""
+    """The data and behind it a copy with words masked by shares as in training, always the same: to validate on."""
     return replace(data, examples=(*data.examples, *uniformly_masked(data, seed).examples))
 
 

@@ -36,7 +36,7 @@ from assay.experiments.kinds.train import training_seconds
 from assay.experiments.page import Page
 from assay.experiments.plan import make_plan, part_of
 from assay.experiments.references import base_identity
-from assay.experiments.roar import Curves, curves
+from assay.experiments.roar import Curves, _blind, curves
 from assay.experiments.runner import run
 from assay.experiments.store import Store
 from assay.reports.roar import RoarPage, outside, remarks, sentence
@@ -150,6 +150,17 @@ def test_errors_are_sentences(tmp_path):
     }
     with pytest.raises(SpecError, match="comes from outside"):
         planned(Store(tmp_path / "s"), outside)
+
+
+def test_masks_that_cannot_know_the_gold_label():
+    """Of methods without a class; with recursion also if the model's own answer is explained, but only then."""
+    methods = ("attention", "gradient")
+    for target, recursive, blind in (
+        ("gold", True, {"attention", "random"}),
+        ("predicted", True, {"attention", "gradient", "random"}),
+        ("predicted", False, {"attention", "random"}),
+    ):
+        assert _blind(Roar(methods, recursive, target=target)) == blind
 
 
 # --- running -----------------------------------------------------------------------------------------------------
