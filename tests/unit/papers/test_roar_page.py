@@ -281,6 +281,17 @@ def test_areas_of_roar_stand_beside_our_own_with_recursion(page):
     assert "an area has a standard deviation of 2.0" in page.few_seeds(e)
 
 
+def test_the_share_of_a_step_that_ig_takes(page):
+    """50 of 5 + 3 x 15 + 50 seconds; a place with measures missing says nothing."""
+    seconds = {"random": {"train": 5.0}, **{m: {"train": 10.0, "explain": 5.0} for m in NAMES[:3]}}
+    whole = {**seconds, NAMES[3]: {"train": 10.0, "explain": 40.0}}  # 50 of 100
+    place = with_curves({"SST": {}, "IMDB": {}})
+    part = {"SST": whole, "IMDB": seconds}
+    e = evidence(page, {key: replace(c, seconds=part[key[0][0]]) for key, c in place.items()})
+    assert page.ig_share(e).startswith("IG takes 50 % with the LSTM of the time")
+    assert page.ig_share(evidence(page)) == ""
+
+
 def test_models_are_compared_on_one_grid(page):
     gathered = sys.modules[page.gather.__module__]
     """The steps of 10 % are left out where another model has steps of 20 %."""
