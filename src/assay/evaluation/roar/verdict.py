@@ -21,7 +21,7 @@ FAITHFUL, NOT, OPEN = "faithful", "not faithful", "inconclusive"
 ENOUGH = 5  # seeds
 COVERAGE = (
     "A BCa interval from five seeds covers only about 84 % where it says 95 %; the t interval beside it assumes normal "
-    "areas; the verdict is from seeds and test examples drawn together"
+    "areas; the verdict is from seeds and test examples drawn together, which knows other trainings no better than BCa"
 )
 
 
