@@ -42,10 +42,10 @@ def rule(objective="prediction_kept", **more):
     )
 
 
-def attack(case, **fields):
+def attack(case, model=None, **fields):
     with quiet():
         return TopKAttack(**{"steps": 12, "shown": 99, **fields}).run(
-            model_of(case), list(examples(CASES[case].inputs)), progress=False
+            model or model_of(case), list(examples(CASES[case].inputs)), progress=False
         )
 
 
@@ -82,13 +82,14 @@ def test_gradient_of_the_objective_by_finite_differences(case, scale, method, ob
 
 
 def test_the_scores_attacked_are_those_that_explain_gives():
-    texts = list(CASES["bert"].inputs)
+    """In float64: in batches of another size a float32 moves by more than its last digit on some machines."""
+    texts, model = list(CASES["bert"].inputs), precise("bert")
     for method in ("gradient", "gradient_x_input", IG):
-        rows = attack("bert", methods=(method,), steps=1, objectives=("prediction_kept",))
-        for row, a in zip(
-            rows, assay.explain(model_of("bert"), texts, method, target=Target(scale="probability")), strict=True
-        ):
-            assert np.allclose(row["original"]["scores"], a.scores, atol=1e-5 * np.abs(a.scores).max())
+        rows = attack("bert", model, methods=(method,), steps=1, objectives=("prediction_kept",))
+        with quiet():
+            found = assay.explain(model, texts, method, target=Target(scale="probability"))
+        for row, a in zip(rows, found, strict=True):
+            assert np.allclose(row["original"]["scores"], a.scores, rtol=1e-6, atol=1e-6 * np.abs(a.scores).max())
             assert row["original"]["target"]["label"] == a.target.label
 
 
