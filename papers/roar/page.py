@@ -110,8 +110,9 @@ def few_seeds(e: Evidence) -> str:
     sizes = [f"{100 * np.sqrt(variance):.1f}" for variance in (e.noise.area, e.noise.gap)]
     return (
         f"{said}Over trainings an area has a standard deviation of {sizes[0]} and a difference of two areas of the\n"
-        f"same trainings one of {sizes[1]} (means over all that have three seeds or more). Claims add this to\n"
-        "intervals of fewer than three seeds, which in this table say nothing about other trainings.\n"
+        f"same trainings one of {sizes[1]} (means over all that have three seeds or more). Claims put this into\n"
+        "intervals of fewer than five seeds, which in this table say little about other trainings. The same seed on\n"
+        "another kind of processor is another training: rounding decides, step after step, which words are masked.\n"
     )
 
 
@@ -310,7 +311,11 @@ def write(store: Path, output: Path) -> Path:
         )
     e = gather(kept)
     sizes = described(kept, {task.place: (task.plan, task.grid, task.data) for task in TASKS})
-    target.write_text(page(e, draw(e, folder), vector_lines(kept), sizes).rstrip() + "\n", encoding="utf-8")
+    drawn = draw(e, folder)
+    for old in folder.glob("*.png"):
+        if old.stem not in drawn:
+            old.unlink()
+    target.write_text(page(e, drawn, vector_lines(kept), sizes).rstrip() + "\n", encoding="utf-8")
     return target
 
 
