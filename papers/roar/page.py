@@ -93,6 +93,8 @@ def areas(e: Evidence, study: str = "recursive") -> str:
         "seeds",
         "verdict",
     )
+    if not rows:
+        return "Not run yet.\n"
     return table((*heads, *(("paper", "meets") if study != "roar" else ("Recursive ROAR, here",))), rows)
 
 

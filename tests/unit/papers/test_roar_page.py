@@ -54,6 +54,7 @@ def test_nothing_is_run_yet(page):
     assert "| 10 | Synthetic problem: Recursive ROAR is the truth" in text
     assert "**confirmed**" in text
     assert "Run so far: nothing." in text
+    assert text.count("\nNot run yet.\n") == 4  # three tables of areas, and the measurable model
 
 
 LSTM, MINILM = "LSTM", "transformer"
