@@ -264,8 +264,8 @@ def leakage(e: Evidence) -> Said:
         if (k := f.leak) is not None
     ]
     curves = sum(len(f.seeds) >= FEW for *_, f in parts)
-    sure = [f"{w} ({k.seeds} of {k.of} seeds, p = {k.p * curves:.2g})" for w, k in found if k.of >= FEW
-            and k.p * curves <= 0.05]  # fmt: skip
+    enough = [(words, k, k.p * curves) for words, k in found if k.of >= FEW]
+    sure = [f"{words} ({k.seeds} of {k.of} seeds, p = {p:.2g})" for words, k, p in enough if p <= 0.05]
     few = [f"with fewer than three seeds {words}" for words, k in found if k.of < FEW]
     none = ["no curve of three seeds or more rises"] if curves else []
     complete = all(e.ran("bAbI-1", m) for m in MEASURES) and e.ran("SNLI", LSTM, "roar")
