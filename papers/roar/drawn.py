@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from gathered import SCORES
-from judged import IG, LSTM, TRANSFORMER, Evidence
+from weighed import IG, LSTM, TRANSFORMER, Evidence
 
 from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.curves import curves as scores_of

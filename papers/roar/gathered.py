@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from files import HERE, planned
-from judged import IG, LSTM, TRANSFORMER, Evidence, Place
+from weighed import IG, LSTM, TRANSFORMER, Evidence, Place
 
 from assay.evaluation.roar.curves import Score
 from assay.experiments.roar import Curves, curves

@@ -21,10 +21,11 @@ sys.path.insert(0, str(Path(__file__).parent))  # run as a file: its neighbours 
 from drawn import ORDER, draw
 from files import PLANS, planned
 from gathered import SCORES, TASKS, gather
-from judged import CLAIMS, IG, LSTM, MEASURES, Areas, Evidence, counted
+from judged import CLAIMS
 from published import AREAS, MINUTES, REFERENCE, UNMASKED, Number
 from sizes import described
 from vectors import lines as vector_lines
+from weighed import IG, LSTM, MEASURES, Areas, Evidence, counted
 
 from assay.evaluation.roar.curves import curves as scores_of
 from assay.evaluation.roar.verdict import ENOUGH, Faithfulness

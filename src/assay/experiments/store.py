@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -146,18 +147,18 @@ def reason(error: Exception) -> str:
 
 def write(path: Path, content: bytes, what: str) -> None:
     """Whole or not at all: a reader never sees half a file, and a full disk keeps no half of one."""
-    part: Path | None = None
+    # not tempfile, whose files nobody else may read: a store and its packs may be shared
+    part = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False, suffix=".part") as out:
-            part = Path(out.name)
+        with part.open("xb") as out:
             out.write(content)
             out.flush()
             os.fsync(out.fileno())
         os.replace(part, path)
     except OSError as error:
-        if part is not None:
-            part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
         raise StoreError(
             f"cannot write the {what} {path}: {error.strerror}; free space or name another place; "
             "what was written before is kept"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -24,6 +25,22 @@ def test_what_is_put_comes_back(tmp_path: Path) -> None:
     assert found is not None
     assert found.rows == {"values": [0.1, None, 1e-9]}
     assert [p.name for p in store.path(key).parent.iterdir()] == [f"{key}.json"], "nothing is left beside it"
+
+
+def test_a_record_may_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
+    store, key = Store(tmp_path), key_of({})
+    before = os.umask(0o027)
+    try:
+        store.put(record(key))
+    finally:
+        os.umask(before)
+    assert store.path(key).stat().st_mode & 0o777 == 0o640
+
+
+def test_a_place_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AssayError, match=r"cannot write the record .*file"):
+        Store(tmp_path / "file").put(record(key_of({})))
 
 
 def test_a_key_depends_on_content_and_not_on_order() -> None:

@@ -1,0 +1,155 @@
+"""What the store holds of Madsen et al. 2022, and how sure it is.
+
+A measure beats another if the interval of the difference of their areas lies above 0, over the seeds and test examples
+that they share; areas that share no seeds differ by that of two independent means. Of fewer than five seeds an interval
+says too little about trainings: their part in it is that of all places together (or their own, if larger).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from scipy.stats import norm
+
+from assay.evaluation.roar.synthetic import Synthetic
+from assay.evaluation.roar.verdict import ENOUGH, Faithfulness, difference
+from assay.experiments.roar import Curves
+from assay.statistics.bootstrap import Interval
+
+LSTM, TRANSFORMER = "LSTM", "transformer"
+ATTENTION, GRADIENT, IXG, IG = "attention", "gradient", "input x gradient", "integrated gradients"
+RETRAINED = ("recursive", "roar")
+AT_FIFTHS = "recursive, at fifths"
+MEASURES = {LSTM: (ATTENTION, GRADIENT, IXG, IG), TRANSFORMER: (GRADIENT, IG)}  # what the plans ask for
+FEW = 3  # seeds, or data sets
+Place = tuple[str, str]  # data and model, as the paper calls them
+Areas = Mapping[str, Faithfulness]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Variance over trainings: of an area, and of the difference of two areas of the same trainings."""
+
+    area: float
+    gap: float
+
+    @classmethod
+    def of(cls, areas: Iterable[Areas]) -> Noise:
+        """The means over all that have three seeds; infinite if nothing has."""
+        enough = [[np.array(f.seeds) for f in found.values() if len(f.seeds) >= FEW] for found in areas]
+        alone = [seeds.var(ddof=1) for found in enough for seeds in found]
+        gaps = [(a - b).var(ddof=1) for found in enough for a, b in combinations(found, 2) if len(a) == len(b)]
+        return cls(*(float(np.mean(v)) if v else np.inf for v in (alone, gaps)))
+
+
+def variance(i: Interval, seeds: Sequence[float], pooled: float) -> float:
+    """Of a mean over trainings and texts: as its interval has it, but of few trainings as all places know it."""
+    n, found = len(seeds), ((i.high - i.low) / 2 / norm.ppf(0.975)) ** 2
+    if n >= ENOUGH:
+        return float(found)
+    drawn = np.var(seeds) / n  # what drawing the same few seeds again has put into the interval
+    own = np.var(seeds, ddof=1) if n > 1 else 0.0
+    return float(max(0.0, found - drawn) + max(pooled, own) / n)
+
+
+def around(value: float, variance: float, n: int, confidence: float) -> Interval:
+    half = norm.ppf((1 + confidence) / 2) * np.sqrt(variance)
+    return Interval(value, float(value - half), float(value + half), n)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Curves and areas by (data, model) and study; methods have the paper's names."""
+
+    curves: Mapping[tuple[Place, str], Curves]
+    areas: Mapping[tuple[Place, str], Areas]
+    at_fifths: Mapping[Place, Areas] = field(default_factory=dict)  # Recursive ROAR at 0, 20, ..., 100 %: one grid
+
+    def of(self, data: str, model: str, study: str = "recursive") -> Areas:
+        """Empty until all measures of the plan are there: the best of those that are is not the best."""
+        found = self.areas.get(((data, model), study), {})
+        return found if known(found, *MEASURES[model]) else {}
+
+    def ran(self, data: str, model: str, study: str = "recursive") -> bool:
+        """Whether all was run, even if no area is sure: a model that all masks cost nothing has none."""
+        place = (data, model)
+        found = self.at_fifths.get(place, {}) if study == AT_FIFTHS else self.areas.get((place, study), {})
+        return set(MEASURES[model]) <= set(found)
+
+    @property
+    def recursive(self) -> dict[Place, Areas]:
+        return {p: found for p, study in self.areas if study == "recursive" and (found := self.of(*p))}
+
+    @property
+    def fifths(self) -> dict[Place, Areas]:
+        return {p: found for p, found in self.at_fifths.items() if known(found, *MEASURES[p[1]])}
+
+    @cached_property
+    def noise(self) -> Noise:
+        return Noise.of(areas for (_, study), areas in self.areas.items() if study in RETRAINED)
+
+    @cached_property
+    def synthetic(self) -> dict[str, list[float]]:
+        return {policy: Synthetic().curve(policy).tolist() for policy in ("truth", "recursive", "roar", "worst")}
+
+    def interval(self, f: Faithfulness) -> Interval:
+        """Where an area may lie, for other trainings and texts."""
+        return f.both if len(f.seeds) >= ENOUGH else around(f.value, self._variance(f), len(f.seeds), 0.95)
+
+    def _variance(self, f: Faithfulness) -> float:
+        return variance(f.both, f.seeds, self.noise.area)
+
+    def gap(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> Interval:
+        """How much higher a is than b, on the same data; as of areas that share no seeds, if one has fewer."""
+        paired, n = difference(a, b, confidence), min(len(a.seeds), len(b.seeds))
+        if not np.isfinite(paired.low):
+            return self._independent(a, b, confidence)
+        if n >= ENOUGH:
+            return paired
+        spread = variance(difference(a, b), np.subtract(a.seeds, b.seeds).tolist(), self.noise.gap)
+        return around(paired.value, spread, n, confidence)
+
+    def _independent(self, a: Faithfulness, b: Faithfulness, confidence: float) -> Interval:
+        spread = self._variance(a) + self._variance(b)
+        return around(a.value - b.value, spread, min(len(a.seeds), len(b.seeds)), confidence)
+
+    def apart(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool:
+        """Whether areas of different data or models differ, which share no seeds."""
+        gap = self._independent(a, b, confidence)
+        return gap.low > 0 or gap.high < 0
+
+    def above(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool:
+        """Whether a beats b, on the same data."""
+        return self.gap(a, b, confidence).low > 0
+
+    def faithful(self, f: Faithfulness) -> bool | None:
+        """Whether a measure is faithful; None: its few seeds say so, but other trainings may not."""
+        return True if self.interval(f).low > 0 else None if f.both.low > 0 else False
+
+    def ordered(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool | None:
+        """Whether a is above b; None: it cannot be told."""
+        return True if self.above(a, b, confidence) else False if self.above(b, a, confidence) else None
+
+    def show(self, name: str, f: Faithfulness) -> str:
+        return f"{name} {percent(self.interval(f))} ({counted(len(f.seeds))})"
+
+
+def counted(seeds: int) -> str:
+    return f"{seeds} seed{'s' * (seeds != 1)}"
+
+
+def shared(pairs: Sequence[object]) -> float:
+    """The confidence of each of so many comparisons (Bonferroni)."""
+    return 1 - 0.05 / max(1, len(pairs))
+
+
+def percent(i: Interval) -> str:
+    return f"{100 * i.value:.1f} [{100 * i.low:.1f}, {100 * i.high:.1f}]"
+
+
+def known(found: Areas, *names: str) -> bool:
+    return all(name in found and np.isfinite(found[name].both.low) for name in names)
