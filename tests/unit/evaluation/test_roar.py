@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -249,6 +251,13 @@ def test_leakage_fires_only_on_a_real_rise():
     assert false == [None] * 20
 
 
+def test_a_curve_without_a_low_point_is_given_no_note_of_one():
+    random, gold = predictions(BASE)
+    few = {"recursive": True, "score": "accuracy", "resamples": 200}
+    found = [judge(RATIOS, predictions(BASE, seed=s)[0], random, gold, **few) for s in range(10, 30)]
+    assert not [note for f in found for note in f.notes if "low point" in note]
+
+
 def test_leakage_of_one_seed_is_seen_though_the_mean_does_not_rise():
     """Seeds fall to chance at different steps and rise at the next one; a failed training alone is no rise."""
     random, gold = predictions(BASE, n=800)
@@ -257,7 +266,11 @@ def test_leakage_of_one_seed_is_seen_though_the_mean_does_not_rise():
     assert judge(RATIOS, own, random, gold, **few).leak is None
     failed = own.copy()
     failed[1, 4] = 1 - gold[:1]  # one class for all
-    assert judge(RATIOS, failed, random, gold, **few).leak is None
+    alone = judge(RATIOS, failed, random, gold, **few)
+    assert alone.leak is None
+    assert re.search(r"a low point: one training.* with 40 % masked than with .* it failed, or masks", alone.notes[-1])
+    blind = judge(RATIOS, failed, random, gold, labelled=False, **few)
+    assert "it may have failed, which makes the measure look more faithful" in blind.notes[-1]
     again = failed.copy()
     again[1, 5] = own[1, 0]
     found = judge(RATIOS, again, random, gold, **few)

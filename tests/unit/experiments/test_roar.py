@@ -127,13 +127,15 @@ def test_keys_follow_what_changes_a_number(tmp_path):
     store = Store(tmp_path / "s")
 
     def keys(**more):
-        return set(planned(store, asked(data, both=False, **more)).jobs)
+        return set(planned(store, asked(data, both=False, **{"methods": "gradient", **more})).jobs)
 
     first = keys()
     assert keys() == first
     for change in ({"signed": True}, {"target": "predicted"}, {"step": 50}, {"seeds": 2}, {"test_limit": 3}):
         assert keys(**change) != first
     assert first < keys(seeds=2)
+    # attention and random explain no class, so that it does not matter which is asked about
+    assert keys(methods="attention", target="predicted") == keys(methods="attention")
 
 
 def test_errors_are_sentences(tmp_path):

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 Reals = NDArray[np.float64]
+Places = NDArray[np.intp]
 Drawn = tuple[Reals, Reals]  # accuracies of the seeds (S,I), and on resamples of the texts (R,S,I)
+Rises = tuple[tuple[Places, Places], Reals, Reals]  # where the rises of a curve start and end (P,), their height and p
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,31 @@ def leakage(ratios: list[float], own: Drawn, random: Drawn, confidence: float = 
     variance of trainings is random's, which no leak inflates, and for the mean the method's own if that is larger.
     Accuracies, not macro-F1: of a model that knows nothing the latter depends on how often it says the same.
     """
-    if len(ratios) < 3:
-        return None
     seeds, noise = len(own[0]), _noise(random[0])
-    parts = [((own[0][s], own[1][:, s]), (random[0][s], random[1][:, s]), (noise, noise)) for s in range(seeds)]
+    parts = _parts(own, random)
     if seeds > 1:
         means = [(curves.mean(0), drawn.mean(1)) for curves, drawn in (own, random)]
         parts.append((means[0], means[1], (max(noise, _noise(own[0])) / seeds, noise / seeds)))
-    found = [_rises(*part, alone=s < seeds) for s, part in enumerate(parts)]
+    return _steepest(ratios, [_rises(*part, alone=s < seeds) for s, part in enumerate(parts)], seeds, confidence)
+
+
+def low_point(ratios: list[float], own: Drawn, random: Drawn, confidence: float = 0.95) -> Leak | None:
+    """The most significant rise of a seed's curve, even if it starts at one low point: a training that failed, or a
+    leak at the step after the first that reads nothing."""
+    found = [_rises(*part, alone=False) for part in _parts(own, random)]
+    return _steepest(ratios, found, len(found), confidence)
+
+
+def _parts(own: Drawn, random: Drawn) -> list[tuple[Drawn, Drawn, tuple[float, float]]]:
+    """Per seed its curve, random's, and the variance of a training in each."""
+    noise = _noise(random[0])
+    return [((own[0][s], own[1][:, s]), (random[0][s], random[1][:, s]), (noise, noise)) for s in range(len(own[0]))]
+
+
+def _steepest(ratios: list[float], found: list[Rises], seeds: int, confidence: float) -> Leak | None:
+    """The most significant of all rises, the first `seeds` curves being those of single seeds."""
+    if len(ratios) < 3:
+        return None
     p = np.array([chance for _, _, chance in found]) * len(found) * len(found[0][2])  # (curves, pairs)
     if p.min() > 1 - confidence:
         return None
@@ -64,9 +83,7 @@ def _noise(curves: Reals) -> float:
     return float((bends**2).mean() / 6) if len(bends) else 0.0
 
 
-def _rises(
-    own: Drawn, random: Drawn, noises: tuple[float, float], *, alone: bool
-) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], Reals, Reals]:
+def _rises(own: Drawn, random: Drawn, noises: tuple[float, float], *, alone: bool) -> Rises:
     """Of one curve (I,) with its resamples (R,I): where its rises start and end (P,), their height and p."""
     curve = own[0]
     first, end = np.triu_indices(len(curve) - 1, 1)

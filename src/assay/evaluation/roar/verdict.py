@@ -14,7 +14,7 @@ from assay.core.errors import InputError
 from assay.core.rng import generator
 from assay.evaluation.roar.area import area
 from assay.evaluation.roar.curves import Predicted, Score, curves, draws
-from assay.evaluation.roar.leak import Leak, leakage
+from assay.evaluation.roar.leak import Drawn, Leak, leakage, low_point
 from assay.statistics.bootstrap import Interval, interval
 
 FAITHFUL, NOT, OPEN = "faithful", "not faithful", "inconclusive"
@@ -73,8 +73,11 @@ def judge(
     found = np.asarray(area(ratios, own, base, clip=clip))  # (S,)
     drawn = draws(len(gold), resamples, seed)
     own_drawn, base_drawn = (curves(p, gold, score, drawn) for p in (predicted, random))  # (R,S,I)
-    leak = _leak(ratios, predicted, random, gold, drawn, confidence) if labelled else None
-    warned = _leak_note(leak, ratios, names or [f"{100 * ratio:g} %" for ratio in ratios])
+    told = names or [f"{100 * ratio:g} %" for ratio in ratios]
+    accuracies = _accuracies(predicted, gold, drawn), _accuracies(random, gold, drawn)
+    leak = leakage(ratios, *accuracies, confidence) if labelled else None
+    low = low_point(ratios, *accuracies, confidence) if leak is None else None
+    warned = (*_leak_note(leak, ratios, told), *_low_note(low, ratios, told, labelled=labelled))
     if not np.isfinite(found).all():
         return _nothing(found, own, leak, warned)
     areas = np.asarray(area(ratios, own_drawn, base_drawn, clip=clip))  # (R,S)
@@ -129,28 +132,37 @@ def _notes(found: NDArray[np.float64], both: Interval) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _leak(
-    ratios: list[float],
-    predicted: Predicted,
-    random: Predicted,
-    gold: NDArray[np.int64],
-    drawn: NDArray[np.float64],
-    confidence: float,
-) -> Leak | None:
-    own, base = ((curves(p, gold, "accuracy")[0], curves(p, gold, "accuracy", drawn)) for p in (predicted, random))
-    return leakage(ratios, own, base, confidence)
+def _accuracies(predicted: Predicted, gold: NDArray[np.int64], drawn: NDArray[np.float64]) -> Drawn:
+    return curves(predicted, gold, "accuracy")[0], curves(predicted, gold, "accuracy", drawn)
 
 
 def _leak_note(leak: Leak | None, ratios: list[float], names: Sequence[str]) -> tuple[str, ...]:
     if leak is None:
         return ()
-    called = dict(zip(ratios[:-1], names, strict=False))  # the end is no rise, and may be at the same ratio
+    start, end = _called(leak, ratios, names)
     who = "one training" if leak.of == 1 else f"{leak.seeds} of {leak.of} seeds"
     return (
-        f"class leakage ({who}): the accuracy rises by {100 * leak.rise:.1f} points from {called[leak.start]} to "
-        f"{called[leak.end]} masked (p = {leak.p:.2g}); masks chosen by the gold label may give it away, so that the "
-        "measure looks less faithful",
+        f"class leakage ({who}): the accuracy rises by {100 * leak.rise:.1f} points from {start} to {end} masked (p = "
+        f"{leak.p:.2g}); masks chosen by the gold label may give it away, so that the measure looks less faithful",
     )
+
+
+def _low_note(low: Leak | None, ratios: list[float], names: Sequence[str], *, labelled: bool) -> tuple[str, ...]:
+    """A low point of one training is no proof of a leak, but it is in the area either way."""
+    if low is None:
+        return ()
+    start, end = _called(low, ratios, names)
+    failed = "it may have failed, which makes the measure look more faithful"
+    leaks = "it failed, or masks chosen by the gold label tell it later: more seeds or the predicted label show which"
+    return (
+        f"a low point: one training's accuracy is {100 * low.rise:.1f} points lower with {start} masked than with "
+        f"{end} (p = {low.p:.2g}); {leaks if labelled else failed}",
+    )
+
+
+def _called(leak: Leak, ratios: list[float], names: Sequence[str]) -> tuple[str, str]:
+    called = dict(zip(ratios[:-1], names, strict=False))  # the end is no rise, and may be at the same ratio
+    return called[leak.start], called[leak.end]
 
 
 def _nothing(

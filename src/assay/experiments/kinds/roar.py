@@ -131,8 +131,9 @@ class _Maker:
     def rank(self, name: str, key: str, before: tuple[str, Amount] | None, amount: Amount) -> Job:
         method, seed = self.kind.specs[name], self.source.training.seed
         kind, extra = self.kind, () if before is None else (before[0],)
-        made = Rank(self.source, method, key, before, kind.signed, kind.target, seed, kind.batch_tokens)
         (full,) = named_methods([method]).values()
+        target = kind.target if full.class_dependent else "gold"  # what explains no class is shared by both
+        made = Rank(self.source, method, key, before, kind.signed, target, seed, kind.batch_tokens)
         spec = {
             "kind": "roar_rank",
             "revision": Rank.revision,
@@ -140,7 +141,7 @@ class _Maker:
             "before": None if before is None else [before[1].by, before[1].k],
             "model": key,
             "signed": kind.signed,
-            "target": kind.target,
+            "target": target,
             "seed": seed,
             "test": self.test,
         }
