@@ -34,6 +34,8 @@ from assay.experiments.store import Store
 from assay.statistics.bootstrap import Interval, interval
 
 PACK = "records.jsonl.xz"
+PUBLISHED = ("recursive", "weighted")  # studies whose areas the paper has
+FORMS = {"recursive": "Recursive ROAR", "roar": "ROAR", "predicted": "Recursive ROAR of the predicted label"}
 
 
 def percent(value: float, low: float, high: float) -> str:
@@ -73,8 +75,8 @@ def unmasked(e: Evidence) -> str:
 
 
 def areas(e: Evidence, study: str = "recursive") -> str:
-    """Table 2; beside areas of ROAR, which the paper has none of, stand our own with recursion."""
-    rows = []
+    """Table 2; beside areas that the paper has none of stand our own of Recursive ROAR."""
+    rows, theirs = [], study in PUBLISHED
     for (place, name), found in e.areas.items():
         again = e.areas.get((place, "recursive"), {})
         for m in sorted(found, key=lambda m: ORDER.index(m) if m in ORDER else len(ORDER)):
@@ -82,7 +84,7 @@ def areas(e: Evidence, study: str = "recursive") -> str:
             if name == study:
                 spans = [percent(f.value, f.both.low, f.both.high), *(_span(i) for i in (f.bca, f.t))]
                 paper = AREAS.get(place, {}).get(IG if m == "weighted IG" else m)
-                other = [published(paper), _within(f, paper)] if study != "roar" else [_area(again.get(m))]
+                other = [published(paper), _within(f, paper)] if theirs else [_area(again.get(m))]
                 rows.append([*place, m, *spans, str(len(f.seeds)), f.verdict, *other])
     heads = (
         "data",
@@ -96,11 +98,24 @@ def areas(e: Evidence, study: str = "recursive") -> str:
     )
     if not rows:
         return "Not run yet.\n"
-    return table((*heads, *(("paper", "meets") if study != "roar" else ("Recursive ROAR, here",))), rows)
+    return table((*heads, *(("paper", "meets") if theirs else ("Recursive ROAR, here",))), rows)
 
 
 def _area(f: Faithfulness | None) -> str:
     return "–" if f is None else percent(f.value, f.both.low, f.both.high)
+
+
+def warned(e: Evidence) -> str:
+    """What curves that rise, or have a low point, are said to be."""
+    notes = [
+        f"- {' '.join(place)}, {FORMS[study]}, {m}: {note}.\n"
+        for (place, study), found in e.areas.items()
+        if study in FORMS
+        for m, f in found.items()
+        for note in f.notes
+        if note.startswith(("class leakage", "a low point"))
+    ]
+    return "".join(notes) or "No curve rises significantly.\n"
 
 
 def few_seeds(e: Evidence) -> str:
@@ -233,6 +248,7 @@ def page(e: Evidence, figures: Mapping[str, str], vectors: Sequence[str] = (), s
         "## Areas of ROAR\n",
         areas(e, "roar"),
     ]
+    parts += ["## Masks that tell the label\n", TOLD, warned(e), PREDICTED, areas(e, "predicted")]
     parts += ["## The weighted variant of IG that was published\n", areas(e, "weighted")]
     parts += ["## Faithfulness without retraining\n", *side_by_side(e), "## Walltime (Table 7)\n", walltime(e)]
     parts += [
@@ -294,6 +310,13 @@ VECTORS = """SST's word vectors were chosen on the validation split (`assay run 
 ALL_MASKED = """
 All masked: the floor that every curve ends at, models trained on nothing but mask tokens. Of pairs only the first text
 is masked: on SNLI this is what the hypothesis alone tells, on bAbI the question.
+"""
+TOLD = """A model that has nothing left to read still ranks words by the label that it is asked about. Masking, say,
+every mention of the answer of a bAbI question tells the answer: it is the place that is missing. Curves that rise with
+more masking, and low points of single trainings, which may also have failed:
+"""
+PREDICTED = """With the label that the model predicts, masks cannot know the answer. Recursive ROAR of it, beside that of
+the gold label:
 """
 NOTE = """Intervals in the first column are over seeds and test examples drawn together, and decide the verdict. A BCa
 interval from five seeds covers only about 84 %. The paper's IG numbers belong to the weighted variant; IG here is the

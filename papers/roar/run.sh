@@ -20,6 +20,7 @@ parts() { # first one training of everything, then more of them
   for study in roar weighted; do each "0" "sst.yaml study=$study"; done
   for study in recursive roar; do each "0" "imdb.yaml study=$study"; done
   each "0" "snli.yaml study=recursive"
+  each "0" "babi.yaml study=predicted trained_on=babi1"
   each "3 4" "sst.yaml study=recursive"
   each "1 2" "babi.yaml study=recursive trained_on=babi1"
   for study in roar weighted; do each "1 2" "sst.yaml study=$study"; done

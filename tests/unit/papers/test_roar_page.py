@@ -54,7 +54,7 @@ def test_nothing_is_run_yet(page):
     assert "| 10 | Synthetic problem: Recursive ROAR is the truth" in text
     assert "**confirmed**" in text
     assert "Run so far: nothing." in text
-    assert text.count("\nNot run yet.\n") == 4  # three tables of areas, and the measurable model
+    assert text.count("\nNot run yet.\n") == 5  # four tables of areas, and the measurable model
 
 
 LSTM, MINILM = "LSTM", "transformer"
@@ -280,6 +280,18 @@ def test_areas_of_roar_stand_beside_our_own_with_recursion(page):
     assert "[32.5, 42.4]" not in page.areas(e, ROAR)
     assert "37.8 [32.5, 42.4] | yes |" in page.areas(e)
     assert "an area has a standard deviation of 2.0" in page.few_seeds(e)
+
+
+def test_curves_that_rise_are_told_beside_the_areas_of_the_predicted_label(page):
+    leaky = replace(area(-0.05), notes=("1 seed", "class leakage (one training): the accuracy rises"))
+    low = replace(area(0.3), notes=("a low point: one training's accuracy is lower",))
+    place = ("bAbI-1", LSTM)
+    found = evidence(page, areas={(place, "recursive"): {"gradient": leaky}, (place, "predicted"): {"gradient": low}})
+    told = page.warned(found).splitlines()
+    assert told[0] == "- bAbI-1 LSTM, Recursive ROAR, gradient: class leakage (one training): the accuracy rises."
+    assert told[1].startswith("- bAbI-1 LSTM, Recursive ROAR of the predicted label, gradient: a low point")
+    assert page.areas(found, "predicted").splitlines()[-1].endswith("| faithful | -5.0 [-7.0, -3.0] |")
+    assert page.warned(evidence(page)) == "No curve rises significantly.\n"
 
 
 def test_the_share_of_a_step_that_ig_takes(page):
