@@ -315,8 +315,8 @@ TOLD = """A model that has nothing left to read still ranks words by the label t
 every mention of the answer of a bAbI question tells the answer: it is the place that is missing. Curves that rise with
 more masking, and low points of single trainings, which may also have failed:
 """
-PREDICTED = """With the label that the model predicts, masks cannot know the answer. Recursive ROAR of it, beside that of
-the gold label:
+PREDICTED = """With the label that the model predicts, masks cannot know the answer. Recursive ROAR of it, beside that
+of the gold label:
 """
 NOTE = """Intervals in the first column are over seeds and test examples drawn together, and decide the verdict. A BCa
 interval from five seeds covers only about 84 %. The paper's IG numbers belong to the weighted variant; IG here is the
