@@ -135,7 +135,7 @@ class Evidence:
         return True if self.above(a, b, confidence) else False if self.above(b, a, confidence) else None
 
     def show(self, name: str, f: Faithfulness) -> str:
-        return f"{name} {percent(self.interval(f))} ({counted(len(f.seeds))})"
+        return f"{name} {percent(self.interval(f))} ({counted(len(f.seeds))}{', leaking' if f.leak else ''})"
 
 
 def counted(seeds: int) -> str:

@@ -106,6 +106,7 @@ def test_few_seeds_are_widened_by_the_variance_of_trainings(page):
     assert not e.apart(area(0.3), area(0.36), 0.99999)
     assert not evidence(page).apart(area(0.1, seeds=1), area(0.9, seeds=1))  # nothing tells how much trainings vary
     assert "(1 seed)" in e.show("attention", area(0.3, seeds=1))
+    assert "(1 seed, leaking)" in e.show("attention", area(0.3, seeds=1, leak=LEAK))
 
 
 def test_what_few_seeds_put_into_their_interval_counts_once(page):
