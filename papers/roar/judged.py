@@ -91,12 +91,14 @@ def attention_among_the_best(e: Evidence) -> Said:
 
 
 def ig_not_generally_better(e: Evidence) -> Said:
-    """Somewhere gradient or input x gradient beats integrated gradients."""
-    found = list(e.recursive.items())
-    pairs = [(d, m, f, o) for (d, m), f in found for o in (GRADIENT, IXG) if o in f]
-    above = [pair for pair in pairs if e.above(pair[2][pair[3]], pair[2][IG], shared(pairs))]
-    beaten = [f"{d} {m}: {e.show(o, f[o])} over {e.show(IG, f[IG])}" for d, m, f, o in above]
-    looked = [f"{d} {m}: {e.show(IG, f[IG])}, beaten by neither" for (d, m), f in found]
+    """Somewhere gradient or input x gradient beats integrated gradients, the gold label or the predicted one
+    explained."""
+    places = {(d, m, s): e.of(d, m, s) for (d, m), s in e.areas if s in ("recursive", "predicted")}
+    found = [(" ".join((d, m, *(["predicted"] * (s == "predicted")))), f) for (d, m, s), f in places.items() if f]
+    pairs = [(name, f, o) for name, f in found for o in (GRADIENT, IXG) if o in f]
+    above = [(name, f, o) for name, f, o in pairs if e.above(f[o], f[IG], shared(pairs))]
+    beaten = [f"{name}: {e.show(o, f[o])} over {e.show(IG, f[IG])}" for name, f, o in above]
+    looked = [f"{name}: {e.show(IG, f[IG])}, beaten by neither" for name, f in found]
     return somewhere(beaten, looked, all(e.ran(d, LSTM) for d in ("SST", "SNLI", "bAbI-1")))
 
 

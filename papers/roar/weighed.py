@@ -2,7 +2,8 @@
 
 A measure beats another if the interval of the difference of their areas lies above 0, over the seeds and test examples
 that they share; areas that share no seeds differ by that of two independent means. Of fewer than five seeds an interval
-says too little about trainings: their part in it is that of all places together (or their own, if larger).
+says too little about trainings: their part in it is that of all places together (or their own, if larger). Masks that
+tell the label make an area too low, so that none whose curve leaks, or has a low point that may be a leak, is beaten.
 """
 
 from __future__ import annotations
@@ -120,11 +121,11 @@ class Evidence:
     def apart(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool:
         """Whether areas of different data or models differ, which share no seeds."""
         gap = self._independent(a, b, confidence)
-        return gap.low > 0 or gap.high < 0
+        return (gap.low > 0 and not doubtful(b)) or (gap.high < 0 and not doubtful(a))
 
     def above(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool:
         """Whether a beats b, on the same data."""
-        return self.gap(a, b, confidence).low > 0
+        return self.gap(a, b, confidence).low > 0 and not doubtful(b)
 
     def faithful(self, f: Faithfulness) -> bool | None:
         """Whether a measure is faithful; None: its few seeds say so, but other trainings may not."""
@@ -135,7 +136,13 @@ class Evidence:
         return True if self.above(a, b, confidence) else False if self.above(b, a, confidence) else None
 
     def show(self, name: str, f: Faithfulness) -> str:
-        return f"{name} {percent(self.interval(f))} ({counted(len(f.seeds))}{', leaking' if f.leak else ''})"
+        doubt = ", leaking" if f.leak else ", may leak" if f.low else ""
+        return f"{name} {percent(self.interval(f))} ({counted(len(f.seeds))}{doubt})"
+
+
+def doubtful(f: Faithfulness) -> bool:
+    """Whether an area may be too low."""
+    return f.leak is not None or f.low is not None
 
 
 def counted(seeds: int) -> str:

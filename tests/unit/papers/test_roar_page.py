@@ -121,6 +121,25 @@ def test_what_few_seeds_put_into_their_interval_counts_once(page):
         assert e.interval(three).high - 0.3 == pytest.approx(z * np.sqrt(texts + expected / 3), rel=1e-4)
 
 
+def test_an_area_that_leaks_is_never_beaten(page):
+    e = evidence(page)
+    high, low = area(0.4), area(0.1)
+    for doubt in ({"leak": LEAK}, {"low": LEAK}):
+        leaky = replace(low, **doubt)
+        assert (e.above(high, low), e.apart(high, low), e.ordered(low, high)) == (True, True, False)
+        assert (e.above(high, leaky), e.apart(high, leaky), e.apart(leaky, high)) == (False, False, False)
+        assert e.ordered(leaky, high) is None
+        assert e.above(replace(high, **doubt), low), "a leak makes an area lower, never higher"
+    place, worst = ("bAbI-1", LSTM), lstm(0.9, 0.5, 0.5, 0.1)
+    leaky = worst | {"integrated gradients": replace(worst["integrated gradients"], leak=LEAK)}
+    judge_4 = page.CLAIMS["4"][1]
+    assert judge_4(evidence(page, areas={(place, "recursive"): worst}))[0] == "confirmed"
+    assert judge_4(evidence(page, areas={(place, "recursive"): leaky}))[0] == "not run yet"
+    found = judge_4(evidence(page, areas={(place, "recursive"): leaky, (place, "predicted"): worst}))
+    assert found[0] == "confirmed"
+    assert "bAbI-1 LSTM predicted: gradient 50.0" in found[1]
+
+
 def test_with_other_seeds_a_difference_is_that_of_independent_means(page):
     """As claim 7 has it while ROAR has fewer seeds: at the level that is asked for."""
     sst = {(("SST", LSTM), RECURSIVE): {"attention": area(0.3), "gradient": area(0.1)}}
