@@ -10,6 +10,7 @@ from files import HERE, planned
 from weighed import IG, LSTM, TRANSFORMER, Evidence, Place
 
 from assay.evaluation.roar.curves import Score
+from assay.evaluation.roar.verdict import Faithfulness
 from assay.experiments.roar import Curves, curves
 from assay.experiments.store import Store
 
@@ -54,9 +55,18 @@ def gather(store: Store, tasks: Sequence[Task] = TASKS, folder: Path = HERE) -> 
             if (part.grid, part.data) == (task.grid, task.data) and part.methods:
                 found[task.place, part.study] = renamed(part)
     scores = {task.place: task.score for task in tasks}
+    areas = {key: part.judged(scores[key[0]]) for key, part in found.items()}
     recursive = {place: part for (place, study), part in found.items() if study == "recursive"}
-    fifths = {place: at(part, FIFTHS).judged(scores[place]) for place, part in recursive.items()}
-    return Evidence(found, {key: part.judged(scores[key[0]]) for key, part in found.items()}, fifths)
+    fifths = {
+        place: {m: doubted(f, areas[place, "recursive"][m]) for m, f in at(part, FIFTHS).judged(scores[place]).items()}
+        for place, part in recursive.items()
+    }
+    return Evidence(found, areas, fifths)
+
+
+def doubted(f: Faithfulness, whole: Faithfulness) -> Faithfulness:
+    """An area at fewer points with the leak of the whole curve, which these points may step over."""
+    return replace(f, leak=f.leak or whole.leak, low=f.low or whole.low)
 
 
 def at(part: Curves, wanted: Sequence[float]) -> Curves:

@@ -140,6 +140,13 @@ def test_an_area_that_leaks_is_never_beaten(page):
     assert "bAbI-1 LSTM predicted: gradient 50.0" in found[1]
 
 
+def test_an_area_at_fifths_has_the_leak_that_its_points_step_over(page):
+    doubted = sys.modules[page.gather.__module__].doubted
+    found = doubted(area(0.1), replace(area(0.2, leak=LEAK), low=LEAK))
+    assert (found.value, found.leak, found.low) == (0.1, LEAK, LEAK)
+    assert doubted(area(0.1, leak=LEAK), area(0.2)).leak == LEAK
+
+
 def test_with_other_seeds_a_difference_is_that_of_independent_means(page):
     """As claim 7 has it while ROAR has fewer seeds: at the level that is asked for."""
     sst = {(("SST", LSTM), RECURSIVE): {"attention": area(0.3), "gradient": area(0.1)}}
