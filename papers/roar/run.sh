@@ -15,12 +15,12 @@ each() { # the seeds, and the rest of a part
 parts() { # first one training of everything, then more of them
   each "0 1 2" "sst.yaml study=recursive"
   each "0" "babi.yaml study=recursive trained_on=babi1"
+  each "0" "babi.yaml study=predicted trained_on=babi1"
   for data in sst babi1 snli; do each "0" "minilm.yaml study=recursive trained_on=$data"; done
   each "0 1 2" "sst.yaml study=measurable"
   for study in roar weighted; do each "0" "sst.yaml study=$study"; done
   for study in recursive roar; do each "0" "imdb.yaml study=$study"; done
   each "0" "snli.yaml study=recursive"
-  each "0" "babi.yaml study=predicted trained_on=babi1"
   each "3 4" "sst.yaml study=recursive"
   each "1 2" "babi.yaml study=recursive trained_on=babi1"
   for study in roar weighted; do each "1 2" "sst.yaml study=$study"; done
