@@ -269,7 +269,11 @@ def test_leakage_of_one_seed_is_seen_though_the_mean_does_not_rise():
     alone = judge(RATIOS, failed, random, gold, **few)
     assert alone.leak is None
     assert re.search(r"a low point: one training.* with 40 % masked than with .* it failed, or masks", alone.notes[-1])
+    before, after = ((failed[1, k] == gold).mean() for k in (4, round(10 * alone.low.end)))
+    assert (alone.low.start, alone.low.seeds, alone.low.of) == (0.4, 1, 5)
+    assert alone.low.rise == pytest.approx(after - before)
     blind = judge(RATIOS, failed, random, gold, labelled=False, **few)
+    assert blind.low is None, "attention cannot leak: its low point is a failed training"
     assert "it may have failed, which makes the measure look more faithful" in blind.notes[-1]
     again = failed.copy()
     again[1, 5] = own[1, 0]

@@ -39,7 +39,7 @@ class Faithfulness:
     curve: tuple[float, ...]  # (I,) mean over seeds
     notes: tuple[str, ...]
     drawn: tuple[float, ...] = field(default=(), repr=False)  # (R,) mean areas of drawn seeds on drawn examples
-    low: Leak | None = None  # a rise from a low point of one training, which failed or shows a leak
+    low: Leak | None = None  # a rise from a low point of one training, which may be a leak where masks know the label
 
     def to_dict(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if name != "drawn"}
@@ -89,7 +89,9 @@ def judge(
     bca = interval(found, confidence=confidence, seed=seed)
     notes = (*_notes(found, both), *warned)
     t, seeds, curve = _t(found, confidence), tuple(found.tolist()), tuple(own.mean(0).tolist())
-    return Faithfulness(both.value, bca, t, both, seeds, verdict, leak, curve, notes, tuple(means.tolist()), low)
+    return Faithfulness(
+        both.value, bca, t, both, seeds, verdict, leak, curve, notes, tuple(means.tolist()), low if labelled else None
+    )
 
 
 def difference(a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> Interval:
