@@ -93,8 +93,10 @@ def turned(lengths: Tensor, positions: int) -> Tensor:
 
 
 def at(rows: Tensor, places: Tensor) -> Tensor:
-    """(B,K,D) the rows (B,T,D) at places (B,K)."""
-    return rows.gather(1, places.unsqueeze(-1).expand(-1, -1, rows.shape[-1]))
+    """(B,K,D) the rows (B,T,D) at places (B,K): whole rows are moved, where `gather` would move each number."""
+    texts, positions, _ = rows.shape
+    first = torch.arange(texts, device=rows.device).unsqueeze(1) * positions
+    return rows.flatten(0, 1).index_select(0, (places + first).flatten()).unflatten(0, places.shape)
 
 
 class Attention(nn.Module):
