@@ -197,13 +197,13 @@ def _part(part: Curves, judged: dict[str, Faithfulness]) -> Iterator[Table | Tex
 
 def _areas(judged: dict[str, Faithfulness], names: Mapping[str, str]) -> Table:
     """Areas in per cent with the three intervals."""
-    from assay.reports.roar import between
+    from assay.reports.roar import between, percent
 
-    table = _plain("method", "area %", "seeds and texts", "seeds, BCa", "seeds, t")
+    table = _plain("method", "area", "seeds and texts", "seeds, BCa", "seeds, t")
     table.add_column("verdict", overflow="fold")
     for method, f in judged.items():
         spans = (Text(between(i)) for i in (f.both, f.bca, f.t))
-        table.add_row(names[method], f"{100 * f.value:.1f}", *spans, Text(f.verdict, style="bold"))
+        table.add_row(names[method], percent(f.value), *spans, Text(f.verdict, style="bold"))
     return table
 
 

@@ -94,9 +94,9 @@ def turned(lengths: Tensor, positions: int) -> Tensor:
 
 def at(rows: Tensor, places: Tensor) -> Tensor:
     """(B,K,D) the rows (B,T,D) at places (B,K): whole rows are moved, where `gather` would move each number."""
-    texts, positions, _ = rows.shape
+    texts, positions, width = rows.shape
     first = torch.arange(texts, device=rows.device).unsqueeze(1) * positions
-    return rows.flatten(0, 1).index_select(0, (places + first).flatten()).unflatten(0, places.shape)
+    return rows.flatten(0, 1).index_select(0, (places + first).flatten()).view(*places.shape, width)
 
 
 class Attention(nn.Module):

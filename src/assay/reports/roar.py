@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from assay.evaluation.roar.curves import Score
-from assay.evaluation.roar.verdict import COVERAGE, FAITHFUL, NOT, OPEN, Faithfulness
+from assay.evaluation.roar.verdict import COVERAGE, ENOUGH, FAITHFUL, NOT, OPEN, Faithfulness
 from assay.experiments.kinds.roar import RANDOM
 from assay.experiments.roar import MEASURABLE, Curves
 from assay.reports import study as parts
@@ -118,7 +118,13 @@ def sentence(title: str, judged: Mapping[str, Faithfulness], behind: Mapping[str
         if mine:
             shown = listed([f"{names[m]} ({percent(judged[m].value)})" for m in mine])
             said.append(f"{shown} {'is' if len(mine) == 1 else 'are'} {words}")
-    return f"{title}: {'; '.join(said)}.{_first(ranked[0], names, behind or {})}"
+    return f"{title}{_few(judged)}: {'; '.join(said)}.{_first(ranked[0], names, behind or {})}"
+
+
+def _few(judged: Mapping[str, Faithfulness]) -> str:
+    """How many seeds a sentence speaks of, where they are fewer than say much about others."""
+    seeds = min(len(f.seeds) for f in judged.values())
+    return "" if seeds >= ENOUGH else f" of {seeds} seed{'s' * (seeds != 1)}"
 
 
 def _first(best: str, names: Mapping[str, str], behind: Mapping[str, Interval]) -> str:
