@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
+from scipy.stats import binom
 from weighed import (
     AT_FIFTHS,
     ATTENTION,
@@ -25,6 +26,8 @@ from weighed import (
     percent,
     shared,
 )
+
+from assay.evaluation.roar.curves import curves as scores_of
 
 CONFIRMED, REFUTED, UNDECIDED, MISSING = "confirmed", "refuted", "undecided", "not run yet"
 Said = tuple[str, str]  # the verdict, and the numbers
@@ -46,10 +49,17 @@ def everywhere(holds: Sequence[bool | None], said: Sequence[str], complete: bool
 
 
 def mostly(holds: Sequence[bool], said: Sequence[str], complete: bool) -> Said:
-    """A claim about what tends to be."""
+    """A claim about most of a few data sets."""
     if not complete or not holds:
         return MISSING, "; ".join(said)
-    return (CONFIRMED if sum(holds) > len(holds) / 2 else REFUTED), "; ".join(said)
+    more = 2 * sum(holds) - len(holds)
+    return (CONFIRMED if more > 0 else REFUTED if more < 0 else UNDECIDED), "; ".join(said)
+
+
+def tends(holds: Sequence[bool]) -> bool | None:
+    """Whether it is so more often than not, by a sign test; None: it cannot be told."""
+    n, k = len(holds), sum(holds)
+    return True if n and binom.sf(k - 1, n, 0.5) <= 0.05 else False if n and binom.cdf(k, n, 0.5) <= 0.05 else None
 
 
 def model_dependent(e: Evidence) -> Said:
@@ -87,19 +97,23 @@ def attention_among_the_best(e: Evidence) -> Said:
             among = False if better else True if False in others.values() else None
             holds.append((True if better else False if lowest else None) if data == "SST" else among)
             said.append(f"{data}: {e.show(ATTENTION, found[ATTENTION])}, beaten by {', '.join(better) or 'none'}")
-    return everywhere(holds, said, bool(e.of("SST", LSTM)) and len(said) > 1)
+    return everywhere(holds, said, all(e.ran(data, LSTM) for data in ("SST", "bAbI-1", "SNLI", "IMDB")))
 
 
 def ig_not_generally_better(e: Evidence) -> Said:
-    """Somewhere gradient or input x gradient beats integrated gradients, the gold label or the predicted one
-    explained."""
+    """Somewhere gradient or input x gradient beats integrated gradients, the gold label or the predicted one explained;
+    refuted if integrated gradients beat both everywhere."""
     places = {(d, m, s): e.of(d, m, s) for (d, m), s in e.areas if s in ("recursive", "predicted")}
     found = [(" ".join((d, m, *(["predicted"] * (s == "predicted")))), f) for (d, m, s), f in places.items() if f]
     pairs = [(name, f, o) for name, f in found for o in (GRADIENT, IXG) if o in f]
     above = [(name, f, o) for name, f, o in pairs if e.above(f[o], f[IG], shared(pairs))]
     beaten = [f"{name}: {e.show(o, f[o])} over {e.show(IG, f[IG])}" for name, f, o in above]
     looked = [f"{name}: {e.show(IG, f[IG])}, beaten by neither" for name, f in found]
-    return somewhere(beaten, looked, all(e.ran(d, LSTM) for d in ("SST", "SNLI", "bAbI-1")))
+    wanted = ("SST", "SNLI", "bAbI-1")
+    complete = all(e.ran(d, LSTM) for d in wanted)
+    if all(e.of(d, LSTM) for d in wanted) and all(e.above(f[IG], f[o], shared(pairs)) for _, f, o in pairs):
+        return REFUTED, "; ".join(looked)
+    return somewhere(beaten, looked, complete)
 
 
 def ig_worst_on_babi(e: Evidence) -> Said:
@@ -112,22 +126,29 @@ def ig_worst_on_babi(e: Evidence) -> Said:
 
 
 def drops_at_once(e: Evidence) -> Said:
-    """Of most faithful measures the largest drop of one step begins below 20 % masked; the last step, to what all
-    measures share, is left out. Three data sets or more."""
-    said, holds = [], []
+    """Of faithful measures the largest drop of accuracy in one step begins below 20 % masked more often than not (sign
+    test), also if the last step counts, to what all measures share. Three data sets or more."""
+    if len({data for data, _ in e.recursive}) < FEW:
+        return MISSING, ""
+    said, holds, to_the_end = [], [], []
     for (data, model), found in e.recursive.items():
-        ratios = e.curves[(data, model), "recursive"].ratios
-        for measure, f in found.items():
-            if e.faithful(f):
-                start = ratios[int(np.argmax(-np.diff(f.curve)[:-1]))]
-                holds.append(start < 0.2)
-                said.append(f"{data} {model} {measure}: from {100 * start:.0f} % on")
-    return mostly(holds, said, len({data for data, _ in e.recursive}) >= FEW)
+        part = e.curves[(data, model), "recursive"]
+        for measure in (m for m, f in found.items() if e.faithful(f)):
+            drops = -np.diff(scores_of(part.predicted[measure], part.gold, "accuracy")[0].mean(0))
+            start, last = (part.ratios[int(np.argmax(d))] for d in (drops[:-1], drops))
+            holds.append(start < 0.2)
+            to_the_end.append(last < 0.2)
+            also = "" if last == start else f" (from {100 * last:.0f} % with the last step)"
+            said.append(f"{data} {model} {measure}: from {100 * start:.0f} % on{also}")
+    both = {tends(holds), tends(to_the_end)}
+    counts = f"{sum(holds)} of {len(holds)}, with the last step {sum(to_the_end)}"
+    return (CONFIRMED if both == {True} else REFUTED if both == {False} else UNDECIDED), "; ".join([counts, *said])
 
 
 def leakage(e: Evidence) -> Said:
     """With retraining the accuracy rises significantly somewhere, where random's does not, in a measure with three
-    seeds or more; with fewer the noise of trainings is known too little. p is of all curves together."""
+    seeds or more (here those of SST and bAbI-1 with the LSTM); with fewer the noise of trainings is known too little. p
+    is of all curves together."""
     parts = [(p, s, m, f) for (p, s), areas in e.areas.items() if s in RETRAINED for m, f in areas.items()]
     found = [
         (f"{data} {model} {study} {m}: +{100 * k.rise:.1f} from {100 * k.start:.0f} to {100 * k.end:.0f} %", k)
@@ -138,9 +159,11 @@ def leakage(e: Evidence) -> Said:
     enough = [(words, k, k.p * curves) for words, k in found if k.of >= FEW]
     sure = [f"{words} ({k.seeds} of {k.of} seeds, p = {p:.2g})" for words, k, p in enough if p <= 0.05]
     few = [f"with fewer than three seeds {words}" for words, k in found if k.of < FEW]
-    none = ["no curve of three seeds or more rises"] if curves else []
-    complete = all(e.ran("bAbI-1", m) for m in MEASURES) and e.ran("SNLI", LSTM, "roar")
-    return somewhere(sure, [*none, *few], complete)
+    unsure = [f"{words} (p = {p:.2g} among {curves} curves)" for words, _, p in enough if p > 0.05]
+    none = ["no curve of three seeds or more rises"] if curves and not unsure else []
+    places = [e.of(data, LSTM) for data in ("SST", "bAbI-1")]
+    complete = all(found and all(len(f.seeds) >= FEW for f in found.values()) for found in places)
+    return somewhere(sure, [*none, *unsure, *few], complete)
 
 
 def recursion_matters(e: Evidence) -> Said:
@@ -185,10 +208,11 @@ def attention_sparsest_on_babi(e: Evidence) -> Said:
 
 
 def words_or_shares(e: Evidence) -> Said:
-    """Two words at a time, up to ten, give every measure of SST the verdict that shares give it."""
+    """Two words at a time, up to ten, give every measure of SST the verdict that shares give it: surely above random,
+    or surely below it."""
     counts, shares = e.of("SST", LSTM, "words"), e.of("SST", LSTM)
     both = [m for m in shares if m in counts]
-    names = {True: "faithful", False: "not faithful", None: "not sure"}
+    names = {True: "faithful", False: "worse than random", None: "not sure"}
     verdicts = [[e.faithful(found[m]) for found in (shares, counts)] for m in both]
     said = [f"{m}: {names[a]} by shares, {names[b]} by words" for m, (a, b) in zip(both, verdicts, strict=True)]
     return everywhere([None if None in pair else pair[0] == pair[1] for pair in verdicts], said, bool(both))
@@ -259,6 +283,8 @@ def top_ten(e: Evidence) -> Said:
         return MISSING, ""
     mass = {m: values["top_10"] for m, values in part.sparsity.items() if m != "random"}
     words = ", ".join(f"{m} {100 * v:.0f} %" for m, v in mass.items())
+    if not set(MEASURES[LSTM]) <= set(mass):
+        return MISSING, words
     return (CONFIRMED if max(mass.values()) < 0.9 else REFUTED), words
 
 

@@ -25,7 +25,7 @@ from judged import CLAIMS
 from published import AREAS, MINUTES, REFERENCE, UNMASKED, Number
 from sizes import described
 from vectors import lines as vector_lines
-from weighed import IG, LSTM, MEASURES, Areas, Evidence, counted
+from weighed import IG, LSTM, MEASURES, Areas, Evidence, counted, doubt
 
 from assay.evaluation.roar.curves import curves as scores_of
 from assay.evaluation.roar.verdict import ENOUGH, Faithfulness
@@ -84,8 +84,9 @@ def areas(e: Evidence, study: str = "recursive") -> str:
             if name == study:
                 spans = [percent(f.value, f.both.low, f.both.high), *(_span(i) for i in (f.bca, f.t))]
                 paper = AREAS.get(place, {}).get(IG if m == "weighted IG" else m)
-                other = [published(paper), _within(f, paper)] if theirs else [_area(again.get(m))]
-                rows.append([*place, m, *spans, str(len(f.seeds)), f.verdict, *other])
+                other = [published(paper), _within(e.interval(f), paper)] if theirs else [_area(again.get(m))]
+                verdict = ", ".join(word for word in (f.verdict, doubt(f)) if word)
+                rows.append([*place, m, *spans, str(len(f.seeds)), verdict, *other])
     heads = (
         "data",
         "model",
@@ -120,18 +121,19 @@ def warned(e: Evidence) -> str:
 
 def few_seeds(e: Evidence) -> str:
     """Who has fewer seeds than the paper, and what that means for the claims."""
-    seeds = {place: max(len(f.seeds) for f in found.values()) for place, found in e.recursive.items()}
+    seeds = {place: min(len(f.seeds) for f in found.values()) for place, found in e.recursive.items()}
     fewer = [f"{' '.join(place)} {n}" for place, n in seeds.items() if n < ENOUGH]
     said = f"Fewer than the paper's five seeds: {', '.join(fewer)}. " if fewer else ""
     if not np.isfinite(e.noise.area):
         return f"{said}\n"
     sizes = [f"{100 * np.sqrt(variance):.1f}" for variance in (e.noise.area, e.noise.gap)]
+    places = ", ".join(f"{' '.join(place)} {study}" for place, study in e.pooled)
     return (
         f"{said}Over trainings an area has a standard deviation of {sizes[0]} and a difference of two areas of the\n"
-        f"same trainings one of {sizes[1]} (means over all that have three seeds or more). Claims put this into\n"
-        "intervals of fewer than five seeds, which in this table say little about other trainings. With other\n"
-        "roundings (another processor, other batches of explanations) the same seed is another training: they decide,\n"
-        "step after step, which words are masked.\n"
+        f"same trainings one of {sizes[1]}: means over all that have three seeds or more ({places}). The intervals of\n"
+        'claims and of "meets" have this as the part of trainings, or a measure\'s own spread if it is larger: those\n'
+        "of the table know of no trainings but its own few. With other roundings (another processor, other batches of\n"
+        "explanations) the same seed is another training: they decide, step after step, which words are masked.\n"
     )
 
 
@@ -139,12 +141,11 @@ def _span(i: Interval) -> str:
     return "–" if np.isnan(i.low) else f"[{100 * i.low:.1f}, {100 * i.high:.1f}]"
 
 
-def _within(f: Faithfulness, paper: Number | None) -> str:
+def _within(ours: Interval, paper: Number | None) -> str:
     """Whether the two intervals meet."""
-    both = f.both
-    if paper is None or np.isnan(both.low):
+    if paper is None or not np.isfinite(ours.low):
         return "–"
-    return "yes" if 100 * both.low <= paper[0] + paper[1] and 100 * both.high >= paper[0] - paper[2] else "no"
+    return "yes" if 100 * ours.low <= paper[0] + paper[1] and 100 * ours.high >= paper[0] - paper[2] else "no"
 
 
 def walltime(e: Evidence) -> str:
@@ -200,6 +201,7 @@ def side_by_side(e: Evidence) -> Iterator[str]:
         orders = [" > ".join(sorted(both, key=lambda m: -found[m].value)) for found in (one, many)]
         yield f"Order: {orders[0]} from one model; {orders[1]} from Recursive ROAR.\n"
         yield _agreement(e, one, many, both)
+    yield MASF
     other = e.curves.get((("SST", LSTM), "recursive"))
     if other is not None:
         ranks = {m: 1 if m == "random" else other.steps for m in other.seconds}
@@ -232,8 +234,13 @@ def _agreement(e: Evidence, one: Areas, many: Areas, both: Sequence[str]) -> str
 def progress(e: Evidence) -> str:
     """What has been run: data, model, study and seeds."""
     seeds = {key: [len(part.seeds[m]) for m in part.methods] for key, part in e.curves.items()}
-    found = [f"{' '.join(place)} {study} ({counted(max(n))})" for (place, study), n in seeds.items()]
+    found = [f"{' '.join(place)} {study} ({_from_to(n)})" for (place, study), n in seeds.items()]
     return f"Run so far: {'; '.join(found) or 'nothing'}. A claim that needs more is not judged.\n"
+
+
+def _from_to(seeds: Sequence[int]) -> str:
+    least = f"{min(seeds)} to " if min(seeds) < max(seeds) else ""
+    return f"{least}{counted(max(seeds))}"
 
 
 def page(e: Evidence, figures: Mapping[str, str], vectors: Sequence[str] = (), sizes: str = "") -> str:
@@ -299,7 +306,7 @@ What differs from the paper:
   epochs of batches of 8 at a learning rate of 5e-5 with a warm-up and clipped gradients (with the paper's batches of 16
   a training on texts masked to 80 % learned nothing), on bAbI four at 1e-4, the epoch chosen by AUROC. IG has
   ten Gauss-Legendre points (`--model minilm_sst --examples 12`: Spearman 0.990; 20 right points 0.995, the
-  paper's 50 0.999).
+  paper's 50 0.999). Input x gradient is not run with it.
 - Words are counted (the paper's one token at a time) in steps of two up to ten, on IMDB of five.
 - MIMIC is not to be had, and bAbI-3 is not run. Table 3's reference numbers for IMDB and SNLI are probably swapped in
   the paper.
@@ -315,13 +322,18 @@ TOLD = """A model that has nothing left to read still ranks words by the label t
 every mention of the answer of a bAbI question tells the answer: it is the place that is missing. Curves that rise with
 more masking, and low points of single trainings, which may also have failed:
 """
-PREDICTED = """With the label that the model predicts, masks cannot know the answer. Recursive ROAR of it, beside that
-of the gold label:
+PREDICTED = """With the label that the model predicts, no later mask can tell more of the answer than the first, so that
+curves do not rise; but the first is chosen by what the unmasked model answers, nearly always the gold label, and may
+tell it still. Recursive ROAR of the predicted label, beside that of the gold one:
+"""
+MASF = """MaSF's level of 5 % holds for whole and masked texts together: fewer unknown inputs than that at one share do
+not prove that the model knows them.
 """
 NOTE = """Intervals in the first column are over seeds and test examples drawn together, and decide the verdict. A BCa
 interval from five seeds covers only about 84 %. The paper's IG numbers belong to the weighted variant; IG here is the
-formula, and the variant has its own table. "meets": whether our interval and the paper's overlap; areas at steps of
-20 % (IMDB, SNLI, transformer) are not quite those at 10 %, which the paper has.
+formula, and the variant has its own table. "meets": whether our interval, with the noise of trainings as said below,
+and the paper's overlap; areas at steps of 20 % (IMDB, SNLI, transformer) are not quite those at 10 %, which the paper
+has.
 """
 
 

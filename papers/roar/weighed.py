@@ -1,9 +1,10 @@
 """What the store holds of Madsen et al. 2022, and how sure it is.
 
 A measure beats another if the interval of the difference of their areas lies above 0, over the seeds and test examples
-that they share; areas that share no seeds differ by that of two independent means. Of fewer than five seeds an interval
-says too little about trainings: their part in it is that of all places together (or their own, if larger). Masks that
-tell the label make an area too low, so that none whose curve leaks, or has a low point that may be a leak, is beaten.
+that they share; areas that share no seeds differ by that of two independent means. A handful of seeds says too little
+about trainings: their part in every interval is that of all places together (or their own, if larger). Masks that tell
+the label make an area too low, so that none whose curve leaks is beaten; a low point of one training is a leak or a
+training that failed, which makes it too high, so that such an area neither beats another nor is beaten.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from scipy.stats import norm
 
 from assay.evaluation.roar.synthetic import Synthetic
-from assay.evaluation.roar.verdict import ENOUGH, Faithfulness, difference
+from assay.evaluation.roar.verdict import Faithfulness, difference
 from assay.experiments.roar import Curves
 from assay.statistics.bootstrap import Interval
 
@@ -41,17 +42,17 @@ class Noise:
     @classmethod
     def of(cls, areas: Iterable[Areas]) -> Noise:
         """The means over all that have three seeds; infinite if nothing has."""
-        enough = [[np.array(f.seeds) for f in found.values() if len(f.seeds) >= FEW] for found in areas]
-        alone = [seeds.var(ddof=1) for found in enough for seeds in found]
-        gaps = [(a - b).var(ddof=1) for found in enough for a, b in combinations(found, 2) if len(a) == len(b)]
+        enough = [[f for f in found.values() if len(f.seeds) >= FEW] for found in areas]
+        alone = [np.var(f.seeds, ddof=1) for found in enough for f in found]
+        same = [(a, b) for found in enough for a, b in combinations(found, 2) if a.trainings == b.trainings]
+        pairs = [(np.array(a.seeds), np.array(b.seeds)) for a, b in same if len(a.seeds) == len(b.seeds)]
+        gaps = [(a - b).var(ddof=1) for a, b in pairs]
         return cls(*(float(np.mean(v)) if v else np.inf for v in (alone, gaps)))
 
 
 def variance(i: Interval, seeds: Sequence[float], pooled: float) -> float:
-    """Of a mean over trainings and texts: as its interval has it, but of few trainings as all places know it."""
+    """Of a mean over trainings and texts: over texts as its interval has it, over trainings as all places know it."""
     n, found = len(seeds), ((i.high - i.low) / 2 / norm.ppf(0.975)) ** 2
-    if n >= ENOUGH:
-        return float(found)
     drawn = np.var(seeds) / n  # what drawing the same few seeds again has put into the interval
     own = np.var(seeds, ddof=1) if n > 1 else 0.0
     return float(max(0.0, found - drawn) + max(pooled, own) / n)
@@ -90,8 +91,14 @@ class Evidence:
         return {p: found for p, found in self.at_fifths.items() if known(found, *MEASURES[p[1]])}
 
     @cached_property
+    def pooled(self) -> dict[tuple[Place, str], Areas]:
+        """What tells how much trainings vary."""
+        kept = {key: areas for key, areas in self.areas.items() if key[1] in RETRAINED}
+        return {key: areas for key, areas in kept.items() if any(len(f.seeds) >= FEW for f in areas.values())}
+
+    @cached_property
     def noise(self) -> Noise:
-        return Noise.of(areas for (_, study), areas in self.areas.items() if study in RETRAINED)
+        return Noise.of(self.pooled.values())
 
     @cached_property
     def synthetic(self) -> dict[str, list[float]]:
@@ -99,20 +106,18 @@ class Evidence:
 
     def interval(self, f: Faithfulness) -> Interval:
         """Where an area may lie, for other trainings and texts."""
-        return f.both if len(f.seeds) >= ENOUGH else around(f.value, self._variance(f), len(f.seeds), 0.95)
+        return around(f.value, self._variance(f), len(f.seeds), 0.95)
 
     def _variance(self, f: Faithfulness) -> float:
         return variance(f.both, f.seeds, self.noise.area)
 
     def gap(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> Interval:
-        """How much higher a is than b, on the same data; as of areas that share no seeds, if one has fewer."""
-        paired, n = difference(a, b, confidence), min(len(a.seeds), len(b.seeds))
+        """How much higher a is than b, on the same data; as of areas that share no seeds, if theirs are others."""
+        paired = difference(a, b)
         if not np.isfinite(paired.low):
             return self._independent(a, b, confidence)
-        if n >= ENOUGH:
-            return paired
-        spread = variance(difference(a, b), np.subtract(a.seeds, b.seeds).tolist(), self.noise.gap)
-        return around(paired.value, spread, n, confidence)
+        spread = variance(paired, np.subtract(a.seeds, b.seeds).tolist(), self.noise.gap)
+        return around(paired.value, spread, len(a.seeds), confidence)
 
     def _independent(self, a: Faithfulness, b: Faithfulness, confidence: float) -> Interval:
         spread = self._variance(a) + self._variance(b)
@@ -121,28 +126,34 @@ class Evidence:
     def apart(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool:
         """Whether areas of different data or models differ, which share no seeds."""
         gap = self._independent(a, b, confidence)
-        return (gap.low > 0 and not doubtful(b)) or (gap.high < 0 and not doubtful(a))
+        return (gap.low > 0 and may_win(a, b)) or (gap.high < 0 and may_win(b, a))
 
     def above(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool:
         """Whether a beats b, on the same data."""
-        return self.gap(a, b, confidence).low > 0 and not doubtful(b)
+        return self.gap(a, b, confidence).low > 0 and may_win(a, b)
 
     def faithful(self, f: Faithfulness) -> bool | None:
-        """Whether a measure is faithful; None: its few seeds say so, but other trainings may not."""
-        return True if self.interval(f).low > 0 else None if f.both.low > 0 else False
+        """Whether a measure is above random, or surely not; None: it cannot be told."""
+        i = self.interval(f)
+        return True if i.low > 0 and not f.low else False if i.high < 0 and not doubt(f) else None
 
     def ordered(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool | None:
         """Whether a is above b; None: it cannot be told."""
         return True if self.above(a, b, confidence) else False if self.above(b, a, confidence) else None
 
     def show(self, name: str, f: Faithfulness) -> str:
-        doubt = ", leaking" if f.leak else ", may leak" if f.low else ""
-        return f"{name} {percent(self.interval(f))} ({counted(len(f.seeds))}{doubt})"
+        said = ", ".join(word for word in (counted(len(f.seeds)), doubt(f)) if word)
+        return f"{name} {percent(self.interval(f))} ({said})"
 
 
-def doubtful(f: Faithfulness) -> bool:
-    """Whether an area may be too low."""
-    return f.leak is not None or f.low is not None
+def doubt(f: Faithfulness) -> str:
+    """Why an area may be wrong: a leak makes it too low, a low point is a leak or a failed training."""
+    return "leaking" if f.leak else "a low point" if f.low else ""
+
+
+def may_win(a: Faithfulness, b: Faithfulness) -> bool:
+    """Whether a may beat b: b is not too low for a reason of its own, nor a too high."""
+    return not doubt(b) and not a.low
 
 
 def counted(seeds: int) -> str:

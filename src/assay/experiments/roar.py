@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from assay.experiments.job import Job
 from assay.experiments.kinds._roar_jobs import Intact, Rank, Retrain
 from assay.experiments.kinds.measurable import Curve, Measurable, Tune
 from assay.experiments.kinds.roar import RANDOM, Roar
+from assay.experiments.kinds.train import Train
 from assay.experiments.plan import Cell, Plan
-from assay.experiments.references import bare
+from assay.experiments.references import Trained, bare
 from assay.experiments.store import Store
 from assay.explainers.explain import named_methods
 from assay.statistics.bootstrap import Interval
@@ -52,7 +53,7 @@ class Curves:
         default_factory=dict
     )  # (I,) by method: inputs that the model does not know
     words: int | None = None  # the last count, where words are counted instead of shares
-    blind: frozenset[str] = frozenset()  # methods whose masks cannot know the gold label
+    blind: frozenset[str] = frozenset()  # methods whose masks learn nothing of the gold label from step to step
 
     @property
     def axis(self) -> list[float]:
@@ -85,19 +86,17 @@ class Curves:
         unit = "%" if self.words is None else "words"
         names = [f"{at:g} {unit}" for at in self.axis]
         more: dict[str, Any] = {"recursive": self.recursive, "score": score, "clip": clip, "names": names}
-        return {
-            m: judge(self.ratios, self.predicted[m], self._random(m), self.gold, labelled=m not in self.blind, **more)
-            for m in self.methods
-        }
+
+        def one(m: str) -> Faithfulness:
+            own: dict[str, Any] = {"labelled": m not in self.blind, "trainings": self.seeds[m]}
+            return judge(self.ratios, self.predicted[m], self._random(m), self.gold, **own, **more)
+
+        return {m: one(m) for m in self.methods}
 
     def behind(self, judged: Mapping[str, Faithfulness]) -> dict[str, Interval]:
         """How much larger the largest area is than every other's, in their order; no bounds where seeds differ."""
         ranked = sorted((m for m in judged if np.isfinite(judged[m].value)), key=lambda m: -judged[m].value)
-        return {m: self._gap(judged, ranked[0], m) for m in ranked[1:]}
-
-    def _gap(self, judged: Mapping[str, Faithfulness], best: str, other: str) -> Interval:
-        gap = difference(judged[best], judged[other])
-        return gap if self.seeds[best] == self.seeds[other] else Interval(gap.value, np.nan, np.nan, 0)
+        return {m: difference(judged[ranked[0]], judged[m]) for m in ranked[1:]}
 
     def _random(self, method: str) -> Predicted:
         """The baseline of the method's seeds."""
@@ -110,16 +109,17 @@ class Curves:
 
 def curves(plan: Plan, store: Store) -> list[Curves]:
     """Those of a plan's ROAR studies, as far as they are finished."""
-    groups: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
+    groups: dict[tuple[str, str, Train], list[Cell]] = defaultdict(list)
     for cell in plan.cells:
-        if isinstance(cell.kind, Roar | Measurable):
-            groups[cell.study, cell.model.grid, str(dict(cell.model.about)["trained_on"])].append(cell)
-    found = [_joined(place, cells, store) for place, cells in groups.items()]
+        if isinstance(cell.kind, Roar | Measurable) and isinstance(cell.model, Trained):
+            alike = replace(cell.model.training, seed=0)  # trainings that differ in nothing but their seed
+            groups[cell.study, cell.model.grid, alike].append(cell)
+    found = [_joined(cells, store) for cells in groups.values()]
     return [part for part in found if part is not None]
 
 
-def _joined(place: tuple[str, str, str], cells: list[Cell], store: Store) -> Curves | None:
-    kind = cells[0].kind
+def _joined(cells: list[Cell], store: Store) -> Curves | None:
+    kind, model = cells[0].kind, cells[0].model
     if not isinstance(kind, Roar | Measurable):
         raise RuntimeError(f"{cells[0].name} is no ROAR study")
     ratios = _ratios(kind)
@@ -131,15 +131,16 @@ def _joined(place: tuple[str, str, str], cells: list[Cell], store: Store) -> Cur
     predicted = {m: np.array([[answers[s][m][k] for k in ratios] for s in mine]) for m, mine in seeds.items()}
     gold = next(record["gold"] for job in _answering(cells) if (record := _rows(job, store)) is not None)
     told = _masses(cells, store), _seconds(cells, store), _outside(cells, seeds, store)
-    base = bare(str(dict(cells[0].model.about)["base"]))
     points, truth = list(ratios.values()), np.array(gold, np.int64)
     words = kind.steps[-1].k if kind.by == "count" else None
-    about = (*place, base, _form(kind), kind.recursive)
+    base, data = bare(str(dict(model.about)["base"])), str(dict(model.about)["trained_on"])
+    about = (cells[0].study, model.grid, data, base, _form(kind), kind.recursive)
     return Curves(*about, points, truth, seeds, predicted, *told, words, _blind(kind))
 
 
 def _blind(kind: Roar | Measurable) -> frozenset[str]:
-    """Methods that explain no class, or all if the class that is explained is what the model before saw itself.
+    """Methods that explain no class, or all if the class that is explained is what the model before saw itself: what
+    masks tell may then stay, but not grow, and no curve rises by it.
 
     Only with recursion: else the first model chooses all masks by its answer to the whole text, mostly the gold label.
     """

@@ -374,6 +374,21 @@ def test_a_run_may_be_looked_at_before_its_end(tmp_path):
         assert words in text
 
 
+def test_bases_of_one_grid_have_curves_of_their_own(tmp_path):
+    """Only seeds are joined: answers of another size or recipe are not those of another training."""
+    data = write(tmp_path / "d", {"train": 8, "dev": 4, "test": 4})
+    store = Store(tmp_path / "s")
+    given = asked(data, both=False, step=50, seeds=2, methods="attention")
+    name, model = next(iter(given["models"].items()))
+    sizes = [f"bilstm_attention(hidden={h}, width=4)" for h in (4, 5)]
+    given["models"] = {name: {**model, "train": tuple(sizes)}}
+    plan = planned(store, given)
+    assert run(plan, store=store.folder, progress=False).ok
+    found = curves(plan, store)
+    assert [part.base for part in found] == sizes
+    assert [part.seeds["attention"] for part in found] == [[0, 1], [0, 1]]
+
+
 def test_the_page_says_who_is_faithful():
     none = Interval(0.0, -0.1, 0.1, 5)
 

@@ -46,8 +46,13 @@ def leakage(ratios: list[float], own: Drawn, random: Drawn, confidence: float = 
 
 def low_point(ratios: list[float], own: Drawn, random: Drawn, confidence: float = 0.95) -> Leak | None:
     """The most significant rise of a seed's curve, even if it starts at one low point: a training that failed, or a
-    leak at the step after the first that reads nothing."""
-    found = [_rises(*part, alone=False) for part in _parts(own, random)]
+    leak at the step after the first that reads nothing. How much trainings vary is random's, or what the method's other
+    seeds show if that is more: words masked by a method leave less to learn from, and luck decides more."""
+    base, found = _noise(random[0]), []
+    for s, (curve, beside, _) in enumerate(_parts(own, random)):
+        others = np.delete(own[0], s, 0)
+        noise = max(base, _noise(others)) if len(others) else base
+        found.append(_rises(curve, beside, (noise, base), alone=False))
     return _steepest(ratios, found, len(found), confidence)
 
 

@@ -39,10 +39,11 @@ class Faithfulness:
     curve: tuple[float, ...]  # (I,) mean over seeds
     notes: tuple[str, ...]
     drawn: tuple[float, ...] = field(default=(), repr=False)  # (R,) mean areas of drawn seeds on drawn examples
-    low: Leak | None = None  # a rise from a low point of one training, which may be a leak where masks know the label
+    low: Leak | None = None  # a rise from a low point of one training: it failed, or masks that know the label tell it
+    trainings: tuple[int, ...] = field(default=(), repr=False)  # the seeds themselves
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name != "drawn"}
+        return {name: value for name, value in asdict(self).items() if name not in ("drawn", "trainings")}
 
 
 def judge(
@@ -56,6 +57,7 @@ def judge(
     clip: bool = False,
     labelled: bool = True,
     names: Sequence[str] | None = None,
+    trainings: Sequence[int] = (),
     resamples: int = 2000,
     confidence: float = 0.95,
     seed: int = 0,
@@ -64,7 +66,8 @@ def judge(
 
     Below random significantly: faithful, to a degree. Not below: not faithful, but of ROAR without recursion
     inconclusive, because redundant words stand in for each other there. labelled: whether masks may know the gold
-    label, so that class leakage is looked for; names: what the ratios are called in notes.
+    label, so that class leakage is looked for; names: what the ratios are called in notes; trainings: the seeds, where
+    areas of different ones are to be compared.
     """
     if predicted.shape != random.shape or predicted.shape[1:] != (len(ratios), len(gold)):
         raise InputError(
@@ -89,19 +92,19 @@ def judge(
     bca = interval(found, confidence=confidence, seed=seed)
     notes = (*_notes(found, both), *warned)
     t, seeds, curve = _t(found, confidence), tuple(found.tolist()), tuple(own.mean(0).tolist())
-    return Faithfulness(
-        both.value, bca, t, both, seeds, verdict, leak, curve, notes, tuple(means.tolist()), low if labelled else None
-    )
+    more = tuple(means.tolist()), low, tuple(trainings)
+    return Faithfulness(both.value, bca, t, both, seeds, verdict, leak, curve, notes, *more)
 
 
 def difference(a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> Interval:
     """How much higher the area of a is than that of b, of the same trainings tested on the same examples.
 
     Both were judged on the same draws, so that what they share (the baseline, easy texts, a lucky seed) cancels: the
-    interval is narrower than two that must not meet. NaN bounds where their trainings or draws are not the same number.
+    interval is narrower than two that must not meet. NaN bounds where their trainings or draws are not the same.
     """
     value = a.value - b.value
-    if len(a.seeds) != len(b.seeds) or len(a.drawn) != len(b.drawn) or not a.drawn:
+    same = len(a.seeds) == len(b.seeds) and a.trainings == b.trainings
+    if not same or len(a.drawn) != len(b.drawn) or not a.drawn:
         return Interval(value, np.nan, np.nan, 0)
     return _percentiles(np.subtract(a.drawn, b.drawn), value, len(a.seeds), confidence)
 

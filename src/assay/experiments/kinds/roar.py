@@ -34,7 +34,7 @@ class Roar:
     baseline and 50 right points, `published_integrated_gradients` is what its code computed) or any spec; random is
     always there. recursive: words are ranked anew by each retrained model. by: a `share` in per cent up to 100, or a
     `count` of words, 10 unless `last` says more. Scores enter as absolute values unless `signed`. The gold label is
-    explained: with `target: predicted` and recursion nothing can leak it.
+    explained: with `target: predicted` and recursion no mask after the first can tell it.
     """
 
     methods: tuple[str, ...] = METHODS
