@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # run as a file: its neighbours 
 from drawn import ORDER, draw
 from files import PLANS, planned
 from gathered import SCORES, TASKS, gather
-from judged import CLAIMS
+from judged import CLAIMS, MISSING
 from published import AREAS, MINUTES, REFERENCE, UNMASKED, Number
 from sizes import described
 from vectors import lines as vector_lines
@@ -35,6 +35,7 @@ from assay.statistics.bootstrap import Interval, interval
 
 PACK = "records.jsonl.xz"
 PUBLISHED = ("recursive", "weighted")  # studies whose areas the paper has
+ASKED = ("recursive", "roar", "predicted", "words")  # studies of all measures of a model
 FORMS = {"recursive": "Recursive ROAR", "roar": "ROAR", "predicted": "Recursive ROAR of the predicted label"}
 
 
@@ -82,7 +83,7 @@ def areas(e: Evidence, study: str = "recursive") -> str:
         for m in sorted(found, key=lambda m: ORDER.index(m) if m in ORDER else len(ORDER)):
             f = found[m]
             if name == study:
-                spans = [percent(f.value, f.both.low, f.both.high), *(_span(i) for i in (f.bca, f.t))]
+                spans = [percent(f.value, f.both.low, f.both.high), *(_span(i) for i in (e.interval(f), f.bca, f.t))]
                 paper = AREAS.get(place, {}).get(IG if m == "weighted IG" else m)
                 other = [published(paper), _within(e.interval(f), paper)] if theirs else [_area(again.get(m))]
                 verdict = ", ".join(word for word in (f.verdict, doubt(f)) if word)
@@ -92,6 +93,7 @@ def areas(e: Evidence, study: str = "recursive") -> str:
         "model",
         "measure",
         "area %, seeds and texts",
+        "for other trainings",
         "BCa over seeds",
         "t over seeds",
         "seeds",
@@ -130,15 +132,28 @@ def few_seeds(e: Evidence) -> str:
     places = ", ".join(f"{' '.join(place)} {study}" for place, study in e.pooled)
     return (
         f"{said}Over trainings an area has a standard deviation of {sizes[0]} and a difference of two areas of the\n"
-        f"same trainings one of {sizes[1]}: means over all that have three seeds or more ({places}). The intervals of\n"
-        'claims and of "meets" have this as the part of trainings, or a measure\'s own spread if it is larger: those\n'
-        "of the table know of no trainings but its own few. With other roundings (another processor, other batches of\n"
-        "explanations) the same seed is another training: they decide, step after step, which words are masked.\n"
+        f"same trainings one of {sizes[1]}: means over all that have three seeds or more ({places}). The column\n"
+        "'for other trainings', which claims and 'meets' look at, has this as the part of trainings, or a measure's\n"
+        "own spread if it is larger: the other columns know of no trainings but their own few. With other roundings\n"
+        "(another processor, other batches of explanations) the same seed is another training: they decide, step\n"
+        "after step, which words are masked.\n"
     )
 
 
+def at_fifths(e: Evidence) -> str:
+    """What steps of 20 % make of the areas at 10 %."""
+    both = {place: (areas, e.at_fifths.get(place, {})) for (place, s), areas in e.areas.items() if s == "recursive"}
+    said = [
+        f"{' '.join(place)} {m} {100 * fine[m].value:.1f} and {100 * coarse[m].value:.1f}"
+        for place, (fine, coarse) in both.items()
+        for m in fine
+        if m in coarse and fine[m].value != coarse[m].value
+    ]
+    return f"The same curves at 10 and at 20 %: {'; '.join(said)}.\n" if said else ""
+
+
 def _span(i: Interval) -> str:
-    return "–" if np.isnan(i.low) else f"[{100 * i.low:.1f}, {100 * i.high:.1f}]"
+    return "–" if not np.isfinite(i.low) else f"[{100 * i.low:.1f}, {100 * i.high:.1f}]"
 
 
 def _within(ours: Interval, paper: Number | None) -> str:
@@ -192,10 +207,13 @@ def side_by_side(e: Evidence) -> Iterator[str]:
     part = e.curves[("SST", LSTM), "measurable"]
     rows = []
     for m, f in one.items():
+        n = str(len(f.seeds))
         cell = percent(many[m].value, many[m].both.low, many[m].both.high) if m in many else "–"
         shares = [f"{100 * part.outside[m][i]:.0f}" for i in (0, len(part.ratios) // 2, -1)]
-        rows.append([m, percent(f.value, f.both.low, f.both.high), cell, " / ".join(shares)])
-    yield table(("measure", "measurable model", "Recursive ROAR", "unknown inputs % at 0 / 50 / 100 % (MaSF)"), rows)
+        rows.append([m, percent(f.value, f.both.low, f.both.high), n, cell, " / ".join(shares)])
+    yield table(
+        ("measure", "measurable model", "seeds", "Recursive ROAR", "unknown inputs % at 0 / 50 / 100 % (MaSF)"), rows
+    )
     both = [m for m in one if m in many]
     if len(both) > 1:
         orders = [" > ".join(sorted(both, key=lambda m: -found[m].value)) for found in (one, many)]
@@ -234,7 +252,9 @@ def _agreement(e: Evidence, one: Areas, many: Areas, both: Sequence[str]) -> str
 def progress(e: Evidence) -> str:
     """What has been run: data, model, study and seeds."""
     seeds = {key: [len(part.seeds[m]) for m in part.methods] for key, part in e.curves.items()}
-    found = [f"{' '.join(place)} {study} ({_from_to(n)})" for (place, study), n in seeds.items()]
+    part_of = {key: n for key, n in seeds.items() if key[1] in ASKED and len(n) < len(MEASURES[key[0][1]])}
+    few = {key: f", {len(n)} of {len(MEASURES[key[0][1]])} measures" for key, n in part_of.items()}
+    found = [f"{' '.join(key[0])} {key[1]} ({_from_to(n)}{few.get(key, '')})" for key, n in seeds.items()]
     return f"Run so far: {'; '.join(found) or 'nothing'}. A claim that needs more is not judged.\n"
 
 
@@ -244,13 +264,21 @@ def _from_to(seeds: Sequence[int]) -> str:
 
 
 def page(e: Evidence, figures: Mapping[str, str], vectors: Sequence[str] = (), sizes: str = "") -> str:
-    parts = [INTRODUCTION, progress(e), "## Claims\n", claims(e), "## Without masks (Tables 1 and 3)\n", unmasked(e)]
+    parts = [
+        INTRODUCTION,
+        progress(e),
+        "## Claims\n",
+        RULES,
+        claims(e),
+        "## Without masks (Tables 1 and 3)\n",
+        unmasked(e),
+    ]
     parts += [sizes, ""] if sizes else []
     parts += [VECTORS, *vectors, ""] if vectors else []
     parts += [
         "## Areas of Recursive ROAR (Table 2)\n",
         areas(e),
-        NOTE,
+        NOTE + at_fifths(e),
         few_seeds(e),
         "## Areas of ROAR\n",
         areas(e, "roar"),
@@ -260,9 +288,14 @@ def page(e: Evidence, figures: Mapping[str, str], vectors: Sequence[str] = (), s
     parts += ["## Faithfulness without retraining\n", *side_by_side(e), "## Walltime (Table 7)\n", walltime(e)]
     parts += [
         "## Figures\n",
-        *(f"### Figure {title}\n\n![{title}](roar/{name}.png)\n" for name, title in figures.items()),
+        *(f"### {_figure(title)}\n\n![{title}](roar/{name}.png)\n" for name, title in figures.items()),
     ]
     return "\n".join(parts)
+
+
+def _figure(title: str) -> str:
+    """The paper's figures have numbers."""
+    return f"Figure {title}" if title[0].isdigit() else title
 
 
 def claims(e: Evidence) -> str:
@@ -270,7 +303,8 @@ def claims(e: Evidence) -> str:
     for number, (title, judge) in CLAIMS.items():
         verdict, words = judge(e)
         criterion = " ".join((judge.__doc__ or "").split())
-        rows.append([number, f"{title}. *{criterion}*", f"**{verdict}**", words])
+        said = INCOMPLETE if verdict == MISSING and words else verdict
+        rows.append([number, f"{title}. *{criterion}*", f"**{said}**", words])
     return table(("", "claim and criterion", "verdict", "evidence"), rows)
 
 
@@ -311,6 +345,13 @@ What differs from the paper:
 - MIMIC is not to be had, and bAbI-3 is not run. Table 3's reference numbers for IMDB and SNLI are probably swapped in
   the paper.
 """
+INCOMPLETE = "incomplete"
+RULES = """Intervals of claims are for other trainings and texts (see below Table 2); a difference of two areas of the
+same trainings has its own, narrower one. A measure beats another if the interval of their difference lies above 0, but
+a curve that leaks the label is never beaten, because its area is too low, and one with a low point of a single training
+neither beats nor is beaten: that training failed, or leaked. "undecided": all was run, and it cannot be told;
+"incomplete": not all that the claim needs was run.
+"""
 VECTORS = """SST's word vectors were chosen on the validation split (`assay run papers/roar/embeddings.yaml --store
 ~/.cache/assay-roar/store --threads 1`, then `python papers/roar/vectors.py --store ~/.cache/assay-roar/store`):
 """
@@ -331,9 +372,8 @@ not prove that the model knows them.
 """
 NOTE = """Intervals in the first column are over seeds and test examples drawn together, and decide the verdict. A BCa
 interval from five seeds covers only about 84 %. The paper's IG numbers belong to the weighted variant; IG here is the
-formula, and the variant has its own table. "meets": whether our interval, with the noise of trainings as said below,
-and the paper's overlap; areas at steps of 20 % (IMDB, SNLI, transformer) are not quite those at 10 %, which the paper
-has.
+formula, and the variant has its own table. "meets": whether our interval for other trainings and the paper's overlap.
+Areas at steps of 20 % (IMDB, SNLI, transformer) are not those at 10 %, which the paper has.
 """
 
 

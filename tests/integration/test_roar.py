@@ -35,6 +35,7 @@ def test_tables_page_and_json(tmp_path: Path, form: str, title: str) -> None:
     assert (found["form"], found["ratios"]) == (title, [0, 0.5, 1])
     assert len(found["methods"]["attention"]["curve"]) == 3
     assert found["methods"]["attention"]["t"]["low"] is None  # of one seed
+    assert (found["score"], found["target"], len(found["random"][0])) == ("accuracy", "gold", 3)
     assert bool(found["outside"]) == (form == "--measurable") == ("MaSF" in done.stdout)
 
 
@@ -57,6 +58,19 @@ def test_killed_in_a_training_it_goes_on_and_ends_the_same(tmp_path: Path) -> No
     assert {name: after[name] for name in kept} == kept
     found, whole = (json.loads((tmp_path / f"{store}.json").read_text()) for store in ("killed", "whole"))
     assert found[0]["methods"]["attention"]["curve"] == whole[0]["methods"]["attention"]["curve"]
+
+
+def test_interrupted_it_says_how_to_go_on(tmp_path: Path) -> None:
+    write(tmp_path / "d", {"train": 600, "dev": 60, "test": 60})
+    command = [*ASSAY, "roar", "--data", "d", *MODEL, "--seeds", "1", "--step", "20", "--threads", "1", "--store", "s"]
+    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    deadline = time.time() + 600
+    while time.time() < deadline and not records(tmp_path / "s") and running.poll() is None:
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate()
+    assert running.returncode == 130
+    assert "the same command goes on from there" in said
 
 
 def test_a_dry_run_names_what_the_run_would_do(tmp_path: Path) -> None:
@@ -96,6 +110,9 @@ def test_what_cannot_be_is_a_sentence(tmp_path: Path) -> None:
     done = run("roar", "--data", "d", *MODEL, *PLACE, "--measurable", "--count", cwd=tmp_path)
     assert done.returncode == 2
     assert "leave --count and --last out" in done.stderr
+    done = run("roar", "--data", "d", *MODEL, *PLACE[:-1], "-1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--threads" in done.stderr
     done = run("run", "plan.yaml", "--only", "seed", cwd=tmp_path)
     assert done.returncode == 2
     assert "write name=value" in done.stderr

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -36,6 +38,16 @@ class Lines:
             self.last = now
             rest = (now - self.began) / self.ended * agenda.todo
             self.console.print(f"{self.ended} jobs run, {agenda.todo} to go, ETA {_clock(rest)}", markup=False)
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Interrupted, say that nothing finished is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        Console(stderr=True).print("interrupted: what is finished is kept, and the same command goes on from there")
+        raise
 
 
 def _clock(seconds: float) -> str:

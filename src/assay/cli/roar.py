@@ -15,7 +15,7 @@ from rich.text import Text
 
 from assay.cli._options import StoreFolder
 from assay.cli._output import command, writable, write_json
-from assay.cli._run import Lines, tell, would_run
+from assay.cli._run import Lines, resumable, tell, would_run
 from assay.core.errors import SpecError, nearest
 from assay.core.spec import split as split_specs
 
@@ -31,7 +31,7 @@ ENCODER = (
 
 
 def run(
-    data: Annotated[str, typer.Option(help="folder, hub id or spec with the splits train, dev and test")],
+    data: Annotated[str, typer.Option(help="folder, hub id or spec with the splits train and test, and best a dev")],
     model_family: Annotated[
         str | None, typer.Option(help="family to train from nothing: bilstm_attention, or 'bert(layers=2, width=64)'")
     ] = None,
@@ -66,8 +66,8 @@ def run(
     max_length: Annotated[int | None, typer.Option(help="positions after which a text is cut; default 512")] = None,
     store: StoreFolder = None,
     engine: Annotated[str, typer.Option(help="local or ray")] = "local",
-    workers: Annotated[int | None, typer.Option(help="of the ray engine; default: one per core")] = None,
-    threads: Annotated[int | None, typer.Option(help="of each worker; default: cores / workers")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="of the ray engine; default: one per core")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="of each worker; default: cores / workers")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would be run")] = False,
     report: Annotated[Path | None, typer.Option(help="also write a page with curves, areas and verdicts here")] = None,
     as_json: Annotated[Path | None, typer.Option("--json", help="also write curves, areas and walltimes here")] = None,
@@ -91,7 +91,8 @@ def run(
         would_run(console, part_of(plan, only), kept)
         return
     how: dict[str, Any] = {"engine": engine, "workers": workers, "threads": threads, "only": only}
-    ended = run_plan(plan, store=kept.folder, watch=Lines(), **how)
+    with resumable():
+        ended = run_plan(plan, store=kept.folder, watch=Lines(), **how)
     _show(console, plan, kept, options)
     tell(console, ended)
     if not ended.ok:
@@ -170,7 +171,7 @@ def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> N
         console.print(f"wrote {options['report']}", style="dim", markup=False)
     if options["as_json"] is not None:
         found = zip(page.curves, page.judged, strict=True)
-        write_json(options["as_json"], [_dict(part, judged) for part, judged in found])
+        write_json(options["as_json"], [_dict(part, judged, options) for part, judged in found])
         console.print(f"wrote {options['as_json']}", style="dim", markup=False)
 
 
@@ -235,14 +236,20 @@ def _outside(part: Curves, names: Mapping[str, str]) -> Table:
 
 
 def _walltimes(part: Curves, names: Mapping[str, str]) -> Table:
-    table = _plain("seconds per step", "explain", "train")
+    from assay.experiments.roar import MEASURABLE
+
+    table = _plain("seconds" if part.form == MEASURABLE else "seconds per step", "explain", "train")
     for method, parts in part.seconds.items():
         table.add_row(names.get(method, method), *(f"{parts.get(name, 0):.1f}" for name in ("explain", "train")))
     return table
 
 
-def _dict(part: Curves, judged: dict[str, Faithfulness]) -> dict[str, Any]:
+def _dict(part: Curves, judged: dict[str, Faithfulness], options: dict[str, Any]) -> dict[str, Any]:
+    from assay.evaluation.roar.curves import curves as scores_of
+    from assay.experiments.kinds.roar import RANDOM
+
     return {
+        **{name: options[name] for name in ("score", "target", "signed", "clip")},
         "study": part.study,
         "form": part.form,
         "model": part.base,
@@ -251,6 +258,7 @@ def _dict(part: Curves, judged: dict[str, Faithfulness]) -> dict[str, Any]:
         "ratios": part.ratios,
         "words": part.words,
         "seeds": part.seeds,
+        "random": scores_of(part.predicted[RANDOM], part.gold, options["score"])[0].tolist(),
         "methods": {method: f.to_dict() for method, f in judged.items()},
         "behind": {method: asdict(gap) for method, gap in part.behind(judged).items()},
         "sparsity": part.sparsity,

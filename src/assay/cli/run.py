@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from assay.cli._options import StoreFolder
-from assay.cli._run import Lines, tell, would_run
+from assay.cli._run import Lines, resumable, tell, would_run
 from assay.core.errors import SpecError
 
 
@@ -18,9 +18,9 @@ def run(
     plan: Annotated[Path, typer.Argument(help="YAML file; docs/runs.md shows what it may say")],
     store: StoreFolder = None,
     engine: Annotated[str, typer.Option(help="local or ray")] = "local",
-    workers: Annotated[int | None, typer.Option(help="of the ray engine; default: one per core")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="of the ray engine; default: one per core")] = None,
     address: Annotated[str | None, typer.Option(help="of a running Ray cluster; default: one on this machine")] = None,
-    threads: Annotated[int | None, typer.Option(help="of each worker; default: cores / workers")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="of each worker; default: cores / workers")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="keep trained models that no job needs any more")] = False,
     only: Annotated[
         list[str] | None, typer.Option(help="a part of it, e.g. seed=0,1; again for more names", metavar="NAME=VALUES")
@@ -40,17 +40,9 @@ def run(
 
         would_run(console, part_of(read_plan(plan, kept), asked), kept)
         return
-    found = run_plan(
-        plan,
-        store=kept.folder,
-        engine=engine,
-        workers=workers,
-        address=address,
-        threads=threads,
-        keep=keep,
-        only=asked,
-        watch=Lines(),
-    )
+    how: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "threads": threads, "keep": keep}
+    with resumable():
+        found = run_plan(plan, store=kept.folder, only=asked, watch=Lines(), **how)
     tell(console, found)
     if not found.ok:
         raise typer.Exit(1)

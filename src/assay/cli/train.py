@@ -45,7 +45,7 @@ def run(
         str | None, typer.Option(help="all the rest: 'recipe(optimiser=sgd, momentum=0.9, schedule=cosine, clip=None)'")
     ] = None,
     device: Device = None,
-    threads: Annotated[int | None, typer.Option(help="of the processor")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="of the processor")] = None,
     save_seconds: Annotated[float, typer.Option(help="at least so long between two checkpoints")] = 60.0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="replace a finished training")] = False,
 ) -> None:

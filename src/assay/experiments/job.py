@@ -72,7 +72,8 @@ class Job:
     @property
     def name(self) -> str:
         part = "" if self.part is None else f" {self.part[0]}-{self.part[1]}"
-        return " ".join(str(self.at[k]) for k in ("study", "model", "data") if self.at.get(k)) + part
+        step = f", masked: {self.at['masked']}" if "masked" in self.at else ""
+        return " ".join(str(self.at[k]) for k in ("study", "model", "data", "method") if self.at.get(k)) + step + part
 
 
 @dataclass(frozen=True)

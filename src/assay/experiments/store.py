@@ -54,6 +54,10 @@ class Store:
 
     folder: Path
 
+    def __post_init__(self) -> None:
+        if self.folder.is_file():
+            raise StoreError(f"{self.folder} is a file, but a store is a folder; name another")
+
     @property
     def artifacts(self) -> Artifacts:
         return Artifacts(self.folder / "artifacts")

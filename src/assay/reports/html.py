@@ -69,7 +69,7 @@ def page(result: Result, command: str | None = None) -> str:
         f'<header class="top"><div class="brand"><b>Assay</b><nav aria-label="Sections">{_links(sections)}</nav></div>'
         f"<h1>{escape(title)}</h1></header><main>{_verdict(result, who, measures)}{blocks}</main>"
         f"<footer>Made on {date.today():%Y-%m-%d} with Assay {escape(evaluation.provenance.get('assay', ''))}. "
-        "Every interval covers 95 %, over examples.</footer></body></html>\n"
+        "Intervals are of 95 %, over examples.</footer></body></html>\n"
     )
 
 

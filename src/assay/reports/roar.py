@@ -118,7 +118,7 @@ def sentence(title: str, judged: Mapping[str, Faithfulness], behind: Mapping[str
         if mine:
             shown = listed([f"{names[m]} ({percent(judged[m].value)})" for m in mine])
             said.append(f"{shown} {'is' if len(mine) == 1 else 'are'} {words}")
-    return f"{title}{_few(judged)}: {'; '.join(said)}.{_first(ranked[0], names, behind or {})}"
+    return f"{title}{_few(judged)}: {'; '.join(said)}.{_first(judged, ranked[0], names, behind or {})}"
 
 
 def _few(judged: Mapping[str, Faithfulness]) -> str:
@@ -127,13 +127,16 @@ def _few(judged: Mapping[str, Faithfulness]) -> str:
     return "" if seeds >= ENOUGH else f" of {seeds} seed{'s' * (seeds != 1)}"
 
 
-def _first(best: str, names: Mapping[str, str], behind: Mapping[str, Interval]) -> str:
+def _first(
+    judged: Mapping[str, Faithfulness], best: str, names: Mapping[str, str], behind: Mapping[str, Interval]
+) -> str:
     """Whether the largest area is significantly the largest."""
     if not behind:
         return ""
     level = [names[m] for m, gap in behind.items() if not gap.low > 0]
     if not level:
-        return f" {names[best]} is the most faithful, by the interval of its difference from every other."
+        first = "is the most faithful" if judged[best].verdict == FAITHFUL else "has the largest area"
+        return f" {names[best]} {first}, by the interval of its difference from every other."
     return f" Not told apart from {names[best]}: {listed(level)}."
 
 

@@ -60,7 +60,7 @@ class Found:
 
 def page(title: str, verdict: Sequence[str], facts: str, sections: Mapping[str, str], over: str = "examples") -> str:
     """The whole page, self-contained; the verdict stands first. `over`: what intervals are over, "" without any."""
-    intervals = f" Every interval covers 95 %, over {escape(over)}." if over else ""
+    intervals = f" Intervals are of 95 %, over {escape(over)}." if over else ""
     blocks = "".join(f"<section><h2>{escape(name)}</h2>{body}</section>" for name, body in sections.items() if body)
     first = f'<p class="big">{escape(verdict[0])}</p>' + "".join(f"<p>{escape(s)}</p>" for s in verdict[1:])
     return (

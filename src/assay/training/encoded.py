@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from assay.core.errors import InputError, SpecError
+from assay.core.errors import InputError, SpecError, TargetError
 from assay.core.progress import Progress
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
@@ -90,7 +90,11 @@ def gold_of(example: Example, data: Dataset, labels: Sequence[str], task: str) -
             return float(example.label)
         except ValueError as error:
             raise SpecError(f"the label {example.label!r} is no number; train a classifier, or name a score") from error
-    return labels.index((data.labels or ())[data.index_of(example.label)])
+    name = (data.labels or ())[data.index_of(example.label)]
+    if name not in labels:
+        known = ", ".join(map(str, labels))
+        raise TargetError(f"{data.name or 'the data'} has the label {name!r}, but the model was trained on {known}")
+    return labels.index(name)
 
 
 def _read(

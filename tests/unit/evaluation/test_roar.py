@@ -91,7 +91,10 @@ def test_counts():
     assert Amount("count", 3).of(2) == 2
     assert [a.k for a in amounts("share", 10, None)] == list(range(10, 101, 10))
     assert [a.k for a in amounts("count", 1, None)] == list(range(1, 11))
-    with pytest.raises(SpecError, match="step=0"):
+    for bad in (0, 100):
+        with pytest.raises(SpecError, match=f"a step of {bad} up to 100 by share: give 1 to 99"):
+            amounts("share", bad, None)
+    with pytest.raises(SpecError, match="step of 0"):
         amounts("share", 0, None)
 
 
@@ -162,7 +165,11 @@ def test_verdicts():
     assert good.bca.low <= good.value <= good.bca.high
     assert any("84 %" in note for note in good.notes)
     same = judge(RATIOS, random, random, gold, recursive=True, score="accuracy", resamples=400)
-    assert (same.value, same.verdict) == (0, NOT)
+    assert (same.value, same.verdict) == (0, OPEN)  # nothing that it chose was masked
+    assert any("answer as random's do at every step" in note for note in same.notes)
+    level, _ = predictions(BASE, seed=2)
+    level = judge(RATIOS, level, random, gold, recursive=True, score="accuracy", resamples=400)
+    assert (abs(level.value) < 0.15, level.verdict) == (True, NOT)
     assert judge(RATIOS, random, random, gold, recursive=False, score="accuracy", resamples=400).verdict == OPEN
 
 
@@ -352,6 +359,30 @@ def test_a_flat_baseline_says_nothing():
         judge(RATIOS[:-1], flat, flat, gold, recursive=True)
 
 
+def test_models_that_learned_nothing_lose_nothing():
+    """The unmasked model answers one class as the floor does; that random's learned something in between is luck."""
+    gold = np.arange(400) % 2
+    nothing = np.zeros((2, 11, 400), int)
+    random = nothing.copy()
+    random[:, 5] = gold
+    found = judge(RATIOS, nothing, random, gold, recursive=True)
+    assert found.verdict == OPEN
+    assert np.isnan(found.both.low)
+    assert any("not surely better than models that read nothing" in note for note in found.notes)
+    learned = nothing.copy()
+    learned[:, 0] = random[:, 0] = gold
+    assert judge(RATIOS, learned, random, gold, recursive=True).verdict == FAITHFUL
+
+
+def test_seeds_without_an_area_are_counted():
+    gold = np.arange(40) % 2
+    flat = np.zeros((2, 11, 40), int)
+    falls = flat.copy()
+    falls[0, 0] = gold
+    found = judge(RATIOS, flat, falls, gold, recursive=True)
+    assert "costs the random baseline nothing in 1 of 2 seeds" in found.notes[0]
+
+
 def test_a_baseline_that_falls_by_chance_leaves_no_sure_area():
     """The random curve falls by two texts of 400: many draws of texts have it rise."""
     gold = np.arange(400) % 2
@@ -364,7 +395,7 @@ def test_a_baseline_that_falls_by_chance_leaves_no_sure_area():
     assert np.isfinite(found.value)
     assert np.isnan(found.both.low)
     assert found.verdict == OPEN
-    assert any("may be chance" in note for note in found.notes)
+    assert any("no area is sure" in note for note in found.notes)
 
 
 # --- the synthetic problem ---------------------------------------------------------------------------------------

@@ -139,9 +139,15 @@ def test_keys_follow_what_changes_a_number(tmp_path):
 
 
 def test_errors_are_sentences(tmp_path):
-    with pytest.raises(SpecError, match="no method 'atention'"):
+    with pytest.raises(SpecError, match="no method 'atention'; did you mean 'attention'"):
         Roar(methods=("atention",))
-    with pytest.raises(SpecError, match="step=0"):
+    with pytest.raises(SpecError, match="no method 'input_x_gradients'; did you mean 'input_x_gradient'"):
+        Roar(methods=("input_x_gradients(steps=3)",))
+    data = write(tmp_path / "e", {"train": 4, "dev": 2, "test": 2})
+    for more in ({}, {"measurable": True}):
+        with pytest.raises(SpecError, match=r"alti does not work on bilstm_attention: .*no transformer"):
+            planned(Store(tmp_path / "s"), asked(data, methods="alti", both=False, **more))
+    with pytest.raises(SpecError, match="step of 0"):
         Roar(step=0)
     with pytest.raises(SpecError, match="one of the two"):
         asked(tmp_path, base="x")
@@ -249,6 +255,38 @@ def test_ranks_come_back_from_their_file(tmp_path):
     ranks = {s: [[Span(0, 4, 9), Span(0, 0, 3)], [], [Span(0, 1, 2)]] for s in ("train", "validation", "test")}
     write_ranks(tmp_path, ranks)
     assert read_ranks(tmp_path) == ranks
+
+
+def test_a_step_that_masks_no_word_tests_nothing(tmp_path):
+    """Of one word half is none; the method's models are random's, and their area is not called a verdict."""
+    data = write(tmp_path / "d", {"train": 8, "dev": 4, "test": 4})
+    for split in ("train", "dev", "test"):
+        rows = [f"{'good' if i % 2 else 'bad'},{'yes' if i % 2 else 'no'}" for i in range(8)]
+        (data / f"{split}.csv").write_text("\n".join(["text,label", *rows]))
+    store = Store(tmp_path / "s")
+    plan = planned(store, asked(data, both=False, step=50))
+    assert run(plan, store=store.folder, progress=False).ok
+    ((judged,),) = [part.judged("accuracy").values() for part in curves(plan, store)]
+    assert judged.verdict == "inconclusive"
+    assert any("no word that it chose was masked" in note or "read nothing" in note for note in judged.notes)
+
+
+def test_a_label_that_the_training_has_not_is_a_sentence(tmp_path):
+    data = write(tmp_path / "d", {"train": 8, "dev": 4, "test": 4})
+    with (data / "test.csv").open("a") as file:
+        file.write("the soup again,perhaps\n")
+    store = Store(tmp_path / "s")
+    ended = run(planned(store, asked(data, both=False, step=50)), store=store.folder, progress=False)
+    assert not ended.ok
+    assert any("has the label 'perhaps', but the model was trained on no, yes" in why for why in ended.reasons.values())
+
+
+def test_jobs_are_told_apart_by_their_names(tmp_path):
+    data = write(tmp_path / "d", {"train": 4, "dev": 2, "test": 2})
+    plan = planned(Store(tmp_path / "s"), asked(data, both=False, step=50))
+    names = [job.name for job in plan.jobs.values()]
+    assert len(set(names)) == len(names)
+    assert "recursive model d attention, masked: ranks for 50" in names
 
 
 def test_a_text_without_words_has_an_empty_rank():
@@ -406,6 +444,13 @@ def test_the_page_says_who_is_faithful():
     )
     enough = {m: replace(f, seeds=(f.value,) * 5) for m, f in judged.items()}
     assert sentence("Recursive ROAR", enough).startswith("Recursive ROAR: integrated")
+    behind = {"attention": Interval(0.2, 0.1, 0.3, 1)}
+    for best, words in (
+        ("integrated_gradients(steps=20)", "is the most faithful"),
+        ("gradient", "has the largest area"),
+    ):
+        said = sentence("ROAR", {m: judged[m] for m in (best, "attention")}, behind)
+        assert said.endswith(f"{best.partition('(')[0]} {words}, by the interval of its difference from every other.")
     assert remarks(judged) == ["few seeds.", "gradient: class leakage: the curve rises."]
     assert remarks({m: judged[m] for m in ("gradient",)})[0] == "gradient: few seeds."
 

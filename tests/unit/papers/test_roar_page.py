@@ -302,12 +302,13 @@ def test_when_curves_drop(page):
     """Twelve curves of ten texts each: the accuracy falls first, then, or at the end."""
     data, gold = ("SST", "IMDB", "SNLI"), np.zeros(10, int)
 
-    def said(*shapes, ratios=(0, 0.1, 0.3, 1)):
+    def said(*shapes, ratios=(0, 0.1, 0.3, 1), score=None):
         curves = with_curves({d: {} for d in data}, ratios)
         areas = {((d, LSTM), RECURSIVE): lstm(*PAPER) for d, _ in zip(data, shapes, strict=False)}
         for d, shape in zip(data, shapes, strict=False):
             wrong = (np.arange(10) >= np.array(shape)[:, None]).astype(int)[None]  # (1,I,10), so many are right
             key = ((d, LSTM), RECURSIVE)
+            areas[key] = {m: replace(f, curve=tuple(score or np.array(shape) / 10)) for m, f in areas[key].items()}
             curves[key] = replace(curves[key], gold=gold, predicted=dict.fromkeys(NAMES, wrong))
         return page.CLAIMS["5"][1](evidence(page, curves, areas))
 
@@ -319,7 +320,9 @@ def test_when_curves_drop(page):
     assert said(early, early, late, ratios=(0, 0.2, 0.4, 1))[0] == "undecided"  # 8 of 12
     found = said(last, last, last)
     assert found[0] == "undecided"  # at once, but for the step that all measures share
-    assert found[1].startswith("12 of 12, with the last step 0; SST LSTM attention: from 0 % on (from 30 % with the")
+    counts = "of 12 measures 12 by the task's score, 0 with the last step, 12 by accuracy, 0 with the last step"
+    assert found[1].startswith(f"{counts}; SST LSTM attention: from 0, 30, 0, 30 %; SST LSTM gradient")
+    assert said(early, early, early, score=last)[0] == "undecided"  # the task's score falls otherwise
 
 
 def test_a_measurable_model_and_recursive_roar_are_compared_by_sure_pairs(page):

@@ -15,8 +15,9 @@ def area(ratios: ArrayLike, measure: ArrayLike, random: ArrayLike, *, clip: bool
 
     ratios (I,) rise; measure p and random b (...,I) are the performance there, the last being all removed; gives (...).
     The last ratio may stand twice: everything removed, as the floor of a curve that ends before.
-    0: no better than random; below 0: worse. The highest value is below 1, because p_0 = b_0. NaN where the baseline
-    encloses no area: if removing everything costs nothing, nothing can be said. `clip` to [-1, 1] as published code.
+    0: no better than random; below 0: worse. The highest value is below 1, because p_0 = b_0, unless p falls below b_I.
+    NaN where the baseline encloses no area: if removing everything costs nothing, nothing can be said. `clip` to
+    [-1, 1] as published code.
     Weakness: a curve that rises again (class leakage) lowers it; the baseline's noise is in both parts.
     """
     x, p, b = (np.asarray(a, np.float64) for a in (ratios, measure, random))

@@ -23,6 +23,15 @@ COVERAGE = (
     "A BCa interval from five seeds covers only about 84 % where it says 95 %; the t interval beside it assumes normal "
     "areas; the verdict is from seeds and test examples drawn together, which knows other trainings no better than BCa"
 )
+CHANCE = "masking everything costs the random baseline so little that it may be chance"
+UNLEARNED = (
+    "the unmasked models are not surely better than models that read nothing, and have nothing to lose; train longer, "
+    "on more examples or with another recipe"
+)
+SAME = (
+    "its models answer as random's do at every step; either no word that it chose was masked (texts too short for the "
+    "steps), or they read none"
+)
 
 
 @dataclass(frozen=True)
@@ -87,10 +96,12 @@ def judge(
     areas = np.asarray(area(ratios, own_drawn, base_drawn, clip=clip))  # (R,S)
     chosen = generator("roar seeds", seed).integers(0, areas.shape[1], areas.shape)
     means = np.take_along_axis(areas, chosen, 1).mean(1)  # (R,)
-    both = _percentiles(means, float(found.mean()), len(found), confidence)
+    learned = np.take_along_axis(own_drawn[..., 0] - own_drawn[..., -1], chosen, 1).mean(1)  # (R,)
+    unsure = _unsure(predicted, random, float(np.quantile(learned, (1 - confidence) / 2)))
+    both = _percentiles(np.where(unsure is None, means, np.nan), float(found.mean()), len(found), confidence)
     verdict = FAITHFUL if both.low > 0 else NOT if recursive and np.isfinite(both.low) else OPEN
     bca = interval(found, confidence=confidence, seed=seed)
-    notes = (*_notes(found, both), *warned)
+    notes = (*_notes(found, both, unsure or CHANCE), *warned)
     t, seeds, curve = _t(found, confidence), tuple(found.tolist()), tuple(own.mean(0).tolist())
     more = tuple(means.tolist()), low, tuple(trainings)
     return Faithfulness(both.value, bca, t, both, seeds, verdict, leak, curve, notes, *more)
@@ -126,7 +137,7 @@ def _t(values: NDArray[np.float64], confidence: float) -> Interval:
     return Interval(mean, mean - half, mean + half, n)
 
 
-def _notes(found: NDArray[np.float64], both: Interval) -> tuple[str, ...]:
+def _notes(found: NDArray[np.float64], both: Interval, unsure: str) -> tuple[str, ...]:
     notes = [COVERAGE] if len(found) > 1 else []
     if len(found) < ENOUGH:
         seeds = f"{len(found)} seed{'s' * (len(found) != 1)}"
@@ -134,7 +145,7 @@ def _notes(found: NDArray[np.float64], both: Interval) -> tuple[str, ...]:
     if both.high < 0:
         notes.append("significantly worse than random")
     if np.isnan(both.low):
-        notes.append("masking everything costs the random baseline so little that it may be chance: no area is sure")
+        notes.append(f"no area is sure: {unsure}")
     return tuple(notes)
 
 
@@ -171,10 +182,16 @@ def _called(leak: Leak, ratios: list[float], names: Sequence[str]) -> tuple[str,
     return called[leak.start], called[leak.end]
 
 
+def _unsure(predicted: Predicted, random: Predicted, learned: float) -> str | None:
+    """Why no area is sure, whatever it is; learned: how much better than nothing the unmasked models are, at least."""
+    return SAME if np.array_equal(predicted, random) else UNLEARNED if learned <= 0 else None
+
+
 def _nothing(
     found: NDArray[np.float64], own: NDArray[np.float64], leak: Leak | None, warned: tuple[str, ...]
 ) -> Faithfulness:
-    none = Interval(np.nan, np.nan, np.nan, len(found))
-    why = "masking everything costs the random baseline nothing, so there is no area to compare with"
+    none, unknown = Interval(np.nan, np.nan, np.nan, len(found)), int(np.isnan(found).sum())
+    who = "" if unknown == len(found) else f" in {unknown} of {len(found)} seeds"
+    why = f"masking everything costs the random baseline nothing{who}, so there is no area to compare with"
     curve, notes = tuple(own.mean(0).tolist()), (why, *warned)
     return Faithfulness(np.nan, none, none, none, tuple(found.tolist()), OPEN, leak, curve, notes)

@@ -18,7 +18,7 @@ from assay.evaluation.roar.masf import Masf
 from assay.evaluation.roar.masks import Amount, By, amounts
 from assay.experiments.job import Job, Place, Row, Rows, Work
 from assay.experiments.kinds._roar_jobs import Rank, Source, apply, everything, tested
-from assay.experiments.kinds.roar import METHODS, RANDOM, specs_of, trained_here
+from assay.experiments.kinds.roar import METHODS, RANDOM, check_family, specs_of, trained_here
 from assay.experiments.kinds.train import REMAINS, training_rows
 from assay.explainers.explain import named_methods
 from assay.models.load import load_model
@@ -67,6 +67,7 @@ class Measurable:
     def jobs(self, place: Place) -> list[Job]:
         """One training, then a job per method."""
         model, source = trained_here(place, self.test, self.test_limit)
+        check_family(self.specs, source.training.train)
         spec = {"kind": "measurable_train", "revision": Tune.revision, "training": source.training.job({}).spec}
         at = {**place.at, "method": RANDOM, "masked": "training"}
         tune = Job(Tune(source), spec, at, model, place.data, artifact=True, remains=REMAINS, spare=True)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-from assay.core.errors import SpecError
-from assay.core.spec import Spec
+from assay.core.errors import SpecError, nearest
+from assay.core.spec import Spec, parse
 from assay.evaluation.roar.masks import Amount, By, amounts
 from assay.experiments.job import Job, Place, Row, Work
 from assay.experiments.kinds._roar_jobs import Intact, Rank, Retrain, Source
 from assay.experiments.references import Trained
+from assay.explainers import METHODS as CATALOGUE
 from assay.explainers.explain import named_methods
+from assay.explainers.supported import supported
+from assay.training.scratch import is_scratch
 
 RANDOM = "random"
 MEASURES = {  # the paper's measures by its names; any other name is a method of the catalogue
@@ -70,6 +73,7 @@ class Roar:
     def jobs(self, place: Place) -> list[Job]:
         """Per method 0, each step and all; what methods and forms share has one key, so it is run once."""
         model, source = trained_here(place, self.test, self.test_limit)
+        check_family(self.specs, source.training.train)
         maker = _Maker(self, place, model, source)
         out: list[Job] = []
         for name in self.specs:
@@ -87,8 +91,19 @@ def specs_of(methods: tuple[str, ...]) -> dict[str, str]:
     """Method specs by the names under which they were asked for; random comes first."""
     names = [RANDOM, *(name for name in methods if name != RANDOM)]
     found = {name: MEASURES.get(name, name) for name in names}
+    for name in found:
+        if name not in MEASURES and (head := parse(name).name) not in CATALOGUE.names:
+            raise SpecError(f"there is no method {head!r}; {nearest(head, [*MEASURES, *CATALOGUE.names])}")
     named_methods(found.values())
     return found
+
+
+def check_family(specs: Mapping[str, str], base: str) -> None:
+    """A method that is known to refuse the family is an error of the plan, not of its jobs."""
+    family = parse(base).name if is_scratch(base) else None  # what a pretrained folder is shows when it is loaded
+    for name, spec in specs.items():
+        if family is not None and (why := supported(parse(spec).name).get(family)):
+            raise SpecError(f"{name} does not work on {family}: {why}")
 
 
 def trained_here(place: Place, test: str, test_limit: int | None) -> tuple[Trained, Source]:
