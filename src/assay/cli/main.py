@@ -34,7 +34,14 @@ def _options() -> None:
 def main() -> None:
     """Run; what Assay refuses ends in one sentence and exit code 2."""
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    warnings.showwarning = lambda message, *_, **__: errors.print(f"warning: {message}", style="yellow", markup=False)
+    said: set[str] = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:  # once: jobs find the same of the same data
+        if str(message) not in said:
+            errors.print(f"warning: {message}", style="yellow", markup=False)
+        said.add(str(message))
+
+    warnings.showwarning = show
     try:
         app()
     except AssayError as error:

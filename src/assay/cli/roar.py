@@ -82,6 +82,10 @@ def run(
 
     if score not in SCORES:
         raise SpecError(f"--score {score}: {nearest(score, SCORES)}")
+    if base is not None:
+        from assay.models.load import check_there
+
+        check_there(base)
     warnings.filterwarnings("ignore", message="an input is longer")  # one for each
     kept = Store(store if store is not None else default_folder())
     plan = make_plan(Page("roar", "roar", content(options)), kept)

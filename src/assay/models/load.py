@@ -114,6 +114,15 @@ def save_model(model: Model, folder: str | Path) -> None:
         (folder / "assay.json").write_text(json.dumps(about, indent=1))
 
 
+def check_there(base: str) -> None:
+    """A folder or hub id that no model can be read from is an error before anything is trained on it."""
+    try:
+        with seams.quiet():
+            AutoConfig.from_pretrained(str(BUILTIN) if base == "builtin" else str(Path(base).expanduser()))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot load {base!r}: {_first_line(error)}; give a folder or a hub id") from error
+
+
 # --- from a folder or id -----------------------------------------------------------------------------------------
 
 
