@@ -31,6 +31,7 @@ from assay.experiments.kinds._roar_jobs import (
 from assay.experiments.kinds._roar_jobs import (
     tested as answers_of,
 )
+from assay.experiments.kinds.measurable import Measurable
 from assay.experiments.kinds.roar import Roar
 from assay.experiments.kinds.train import training_seconds
 from assay.experiments.page import Page
@@ -147,6 +148,11 @@ def test_errors_are_sentences(tmp_path):
     for more in ({}, {"measurable": True}):
         with pytest.raises(SpecError, match=r"alti does not work on bilstm_attention: .*no transformer"):
             planned(Store(tmp_path / "s"), asked(data, methods="alti", both=False, **more))
+    with pytest.raises(SpecError, match="a step of 100 leaves nothing between none and all"):
+        Roar(step=100)
+    with pytest.raises(SpecError, match="a step of 100 leaves nothing between none and all"):
+        Measurable(step=100)
+    assert Roar(methods=("random",), step=100).steps == []  # the two ends alone
     with pytest.raises(SpecError, match="step of 0"):
         Roar(step=0)
     with pytest.raises(SpecError, match="one of the two"):

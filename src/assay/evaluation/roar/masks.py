@@ -30,8 +30,8 @@ class Amount:
 def amounts(by: By, step: int, last: int | None) -> list[Amount]:
     """Step by step from the first to the last, 0 not among them; a share ends at 100 with everything masked."""
     end = last if last is not None else 100 if by == "share" else 10
-    if step < 1 or end < step or (by == "share" and (end > 100 or step == 100)):
-        allowed = "1 to 99 per cent, and a last of at most 100" if by == "share" else "1 or more words, and a last"
+    if step < 1 or end < step or (by == "share" and end > 100):
+        allowed = "1 or more per cent, and a last of at most 100" if by == "share" else "1 or more words, and a last"
         raise SpecError(f"a step of {step} up to {end} by {by}: give {allowed} that is no smaller than the step")
     return [Amount(by, k) for k in range(step, end + 1, step)]
 

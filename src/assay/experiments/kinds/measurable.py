@@ -18,7 +18,7 @@ from assay.evaluation.roar.masf import Masf
 from assay.evaluation.roar.masks import Amount, By, amounts
 from assay.experiments.job import Job, Place, Row, Rows, Work
 from assay.experiments.kinds._roar_jobs import Rank, Source, apply, everything, tested
-from assay.experiments.kinds.roar import METHODS, RANDOM, check_family, specs_of, trained_here
+from assay.experiments.kinds.roar import METHODS, RANDOM, check_family, check_steps, specs_of, trained_here
 from assay.experiments.kinds.train import REMAINS, training_rows
 from assay.explainers.explain import named_methods
 from assay.models.load import load_model
@@ -54,7 +54,7 @@ class Measurable:
             raise SpecError("methods=[]: name at least one; random is there without being named")
         if self.target not in ("predicted", "gold"):
             raise SpecError(f"target={self.target!r}: give 'predicted' or 'gold'")
-        _ = self.specs, self.steps
+        check_steps(self.specs, self.steps, self.step)
 
     @cached_property
     def specs(self) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -58,7 +58,7 @@ class Roar:
             raise SpecError("methods=[]: name at least one; random is there without being named")
         if self.target not in ("predicted", "gold"):
             raise SpecError(f"target={self.target!r}: give 'predicted' or 'gold'")
-        _ = self.specs, self.steps  # a misspelt name is an error of the plan, not of its jobs
+        check_steps(self.specs, self.steps, self.step)  # an error of the plan, not of its jobs
 
     @cached_property
     def specs(self) -> dict[str, str]:
@@ -96,6 +96,12 @@ def specs_of(methods: tuple[str, ...]) -> dict[str, str]:
             raise SpecError(f"there is no method {head!r}; {nearest(head, [*MEASURES, *CATALOGUE.names])}")
     named_methods(found.values())
     return found
+
+
+def check_steps(specs: Mapping[str, str], steps: Sequence[Amount], step: int) -> None:
+    """A method needs a step between the ends that all share."""
+    if not steps and set(specs) > {RANDOM}:
+        raise SpecError(f"a step of {step} leaves nothing between none and all masked; give at most 50 per cent")
 
 
 def check_family(specs: Mapping[str, str], base: str) -> None:
