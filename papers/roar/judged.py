@@ -139,13 +139,13 @@ def drops_at_once(e: Evidence) -> Said:
             drops = [-np.diff(curve) for curve in (found[measure].curve, accuracy)]
             starts = [part.ratios[int(np.argmax(d))] for drop in drops for d in (drop[:-1], drop)]
             holds.append([start < 0.2 for start in starts])
-            said.append(f"{data} {model} {measure}: from {', '.join(f'{100 * start:.0f}' for start in starts)} %")
+            said.append(f"{data} {model} {measure} {', '.join(f'{100 * start:.0f}' for start in starts)} %")
     ways = list(zip(*holds, strict=True))
     each = {tends(way) for way in ways}
     names = ("by the task's score", "with the last step", "by accuracy", "with the last step")
     counts = ", ".join(f"{sum(way)} {name}" for way, name in zip(ways, names, strict=False))
     verdict = CONFIRMED if each == {True} else REFUTED if each == {False} else UNDECIDED
-    return verdict, "; ".join([f"of {len(holds)} measures {counts or 'none'}", *said])
+    return verdict, f"of {len(holds)} measures {counts or 'none'}; so ordered, they begin at: {'; '.join(said)}"
 
 
 def leakage(e: Evidence) -> Said:

@@ -321,7 +321,7 @@ def test_when_curves_drop(page):
     found = said(last, last, last)
     assert found[0] == "undecided"  # at once, but for the step that all measures share
     counts = "of 12 measures 12 by the task's score, 0 with the last step, 12 by accuracy, 0 with the last step"
-    assert found[1].startswith(f"{counts}; SST LSTM attention: from 0, 30, 0, 30 %; SST LSTM gradient")
+    assert found[1].startswith(f"{counts}; so ordered, they begin at: SST LSTM attention 0, 30, 0, 30 %; SST LSTM g")
     assert said(early, early, early, score=last)[0] == "undecided"  # the task's score falls otherwise
 
 
