@@ -83,7 +83,7 @@ def areas(e: Evidence, study: str = "recursive") -> str:
         for m in sorted(found, key=lambda m: ORDER.index(m) if m in ORDER else len(ORDER)):
             f = found[m]
             if name == study:
-                spans = [percent(f.value, f.both.low, f.both.high), *(_span(i) for i in (e.interval(f), f.bca, f.t))]
+                spans = [_area(f), *(_span(i) for i in (e.interval(f), f.bca, f.t))]
                 paper = AREAS.get(place, {}).get(IG if m == "weighted IG" else m)
                 other = [published(paper), _within(e.interval(f), paper)] if theirs else [_area(again.get(m))]
                 verdict = ", ".join(word for word in (f.verdict, doubt(f)) if word)
@@ -105,7 +105,9 @@ def areas(e: Evidence, study: str = "recursive") -> str:
 
 
 def _area(f: Faithfulness | None) -> str:
-    return "–" if f is None else percent(f.value, f.both.low, f.both.high)
+    if f is None or not np.isfinite(f.both.low):
+        return "–" if f is None else "none is sure"
+    return percent(f.value, f.both.low, f.both.high)
 
 
 def warned(e: Evidence) -> str:
@@ -348,9 +350,9 @@ What differs from the paper:
 INCOMPLETE = "incomplete"
 RULES = """Intervals of claims are for other trainings and texts (see below Table 2); a difference of two areas of the
 same trainings has its own, narrower one. A measure beats another if the interval of their difference lies above 0, but
-a curve that leaks the label is never beaten, because its area is too low, and one with a low point of a single training
-neither beats nor is beaten: that training failed, or leaked. "undecided": all was run, and it cannot be told;
-"incomplete": not all that the claim needs was run.
+a curve that leaks the label is never beaten, because its area is too low, and of fewer than three seeds one with a low
+point of a single training neither beats nor is beaten: that training failed, or leaked. "undecided": all was run, and
+it cannot be told; "incomplete": not all that the claim needs was run.
 """
 VECTORS = """SST's word vectors were chosen on the validation split (`assay run papers/roar/embeddings.yaml --store
 ~/.cache/assay-roar/store --threads 1`, then `python papers/roar/vectors.py --store ~/.cache/assay-roar/store`):
@@ -373,7 +375,8 @@ not prove that the model knows them.
 NOTE = """Intervals in the first column are over seeds and test examples drawn together, and decide the verdict. A BCa
 interval from five seeds covers only about 84 %. The paper's IG numbers belong to the weighted variant; IG here is the
 formula, and the variant has its own table. "meets": whether our interval for other trainings and the paper's overlap.
-Areas at steps of 20 % (IMDB, SNLI, transformer) are not those at 10 %, which the paper has.
+Where masking everything costs nothing that is not chance, no area is sure. Areas at steps of 20 % (IMDB, SNLI,
+transformer) are not those at 10 %, which the paper has.
 """
 
 

@@ -3,8 +3,9 @@
 A measure beats another if the interval of the difference of their areas lies above 0, over the seeds and test examples
 that they share; areas that share no seeds differ by that of two independent means. A handful of seeds says too little
 about trainings: their part in every interval is that of all places together (or their own, if larger). Masks that tell
-the label make an area too low, so that none whose curve leaks is beaten; a low point of one training is a leak or a
-training that failed, which makes it too high, so that such an area neither beats another nor is beaten.
+the label make an area too low, so that none whose curve leaks is beaten. A low point of one training is a leak or a
+training that failed, which makes it too high: such an area neither beats another nor is beaten, unless it has three
+seeds or more, where failures are in the noise of trainings, and the mean shows a leak.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ RETRAINED = ("recursive", "roar")
 AT_FIFTHS = "recursive, at fifths"
 MEASURES = {LSTM: (ATTENTION, GRADIENT, IXG, IG), TRANSFORMER: (GRADIENT, IG)}  # what the plans ask for
 FEW = 3  # seeds, or data sets
+LEAKING, LOW = "leaking", "a low point"
 Place = tuple[str, str]  # data and model, as the paper calls them
 Areas = Mapping[str, Faithfulness]
 
@@ -55,7 +57,7 @@ def variance(i: Interval, seeds: Sequence[float], pooled: float) -> float:
     n, found = len(seeds), ((i.high - i.low) / 2 / norm.ppf(0.975)) ** 2
     drawn = np.var(seeds) / n  # what drawing the same few seeds again has put into the interval
     own = np.var(seeds, ddof=1) if n > 1 else 0.0
-    return float(max(0.0, found - drawn) + max(pooled, own) / n)
+    return float(np.maximum(0.0, found - drawn) + max(pooled, own) / n)  # NaN stays: no area is sure
 
 
 def around(value: float, variance: float, n: int, confidence: float) -> Interval:
@@ -135,7 +137,7 @@ class Evidence:
     def faithful(self, f: Faithfulness) -> bool | None:
         """Whether a measure is above random, or surely not; None: it cannot be told."""
         i = self.interval(f)
-        return True if i.low > 0 and not f.low else False if i.high < 0 and not doubt(f) else None
+        return True if i.low > 0 and doubt(f) != LOW else False if i.high < 0 and not doubt(f) else None
 
     def ordered(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool | None:
         """Whether a is above b; None: it cannot be told."""
@@ -148,12 +150,12 @@ class Evidence:
 
 def doubt(f: Faithfulness) -> str:
     """Why an area may be wrong: a leak makes it too low, a low point is a leak or a failed training."""
-    return "leaking" if f.leak else "a low point" if f.low else ""
+    return LEAKING if f.leak else LOW if f.low and len(f.seeds) < FEW else ""
 
 
 def may_win(a: Faithfulness, b: Faithfulness) -> bool:
     """Whether a may beat b: b is not too low for a reason of its own, nor a too high."""
-    return not doubt(b) and not a.low
+    return not doubt(b) and doubt(a) != LOW
 
 
 def counted(seeds: int) -> str:

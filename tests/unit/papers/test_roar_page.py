@@ -125,7 +125,7 @@ def test_what_few_seeds_put_into_their_interval_counts_once(page):
 
 def test_an_area_that_leaks_is_never_beaten(page):
     e = evidence(page, areas={(("SST", LSTM), RECURSIVE): lstm(*PAPER)})
-    high, low = area(0.4), area(0.1)
+    high, low = area(0.4, seeds=2), area(0.1, seeds=2)
     for doubt in ({"leak": LEAK}, {"low": LEAK}):
         leaky = replace(low, **doubt)
         assert (e.above(high, low), e.apart(high, low), e.ordered(low, high)) == (True, True, False)
@@ -135,6 +135,7 @@ def test_an_area_that_leaks_is_never_beaten(page):
     assert not e.above(replace(high, low=LEAK), low), "a failed training makes it higher"
     assert (e.faithful(high), e.faithful(replace(high, leak=LEAK)), e.faithful(replace(high, low=LEAK))) == (
         True, True, None)  # fmt: skip
+    assert e.above(replace(area(0.4), low=LEAK), area(0.1)), "of five seeds a failure is in the noise of trainings"
     assert (e.faithful(area(-0.1)), e.faithful(area(-0.1, leak=LEAK)), e.faithful(area(0.01))) == (False, None, None)
     place, worst = ("bAbI-1", LSTM), lstm(0.9, 0.5, 0.5, 0.1)
     leaky = worst | {"integrated gradients": replace(worst["integrated gradients"], leak=LEAK)}
@@ -341,6 +342,16 @@ def test_areas_of_roar_stand_beside_our_own_with_recursion(page):
     assert "[32.5, 42.4]" not in page.areas(e, ROAR)
     assert "37.8 [32.5, 42.4] | yes |" in page.areas(e)
     assert "an area has a standard deviation of 2.0" in page.few_seeds(e)
+
+
+def test_an_area_that_is_not_sure_is_not_printed(page):
+    """Of models that have nothing to lose it may be anything."""
+    sst = {(("SST", LSTM), RECURSIVE): lstm(*PAPER)}
+    e = evidence(page, areas={**sst, (("SNLI", LSTM), RECURSIVE): {"attention": area(-13.3, half=float("nan"))}})
+    assert np.isnan(e.interval(area(-13.3, half=float("nan"), seeds=1)).low)
+    (row,) = [line for line in page.areas(e).splitlines() if "SNLI" in line]
+    assert "| attention | none is sure | – |" in row
+    assert row.endswith("| 36.5 [33.0, 39.5] | – |")
 
 
 def test_curves_that_rise_are_told_beside_the_areas_of_the_predicted_label(page):
