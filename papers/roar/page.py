@@ -286,6 +286,7 @@ def page(e: Evidence, figures: Mapping[str, str], vectors: Sequence[str] = (), s
         areas(e, "roar"),
     ]
     parts += ["## Masks that tell the label\n", TOLD, warned(e), PREDICTED, areas(e, "predicted")]
+    parts += ["## Words instead of shares (Figure 7)\n", areas(e, "words")]
     parts += ["## The weighted variant of IG that was published\n", areas(e, "weighted")]
     parts += ["## Faithfulness without retraining\n", *side_by_side(e), "## Walltime (Table 7)\n", walltime(e)]
     parts += [
