@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -116,11 +117,8 @@ def save_model(model: Model, folder: str | Path) -> None:
 
 def check_there(base: str) -> None:
     """A folder or hub id that no model can be read from is an error before anything is trained on it."""
-    try:
-        with seams.quiet():
-            AutoConfig.from_pretrained(str(BUILTIN) if base == "builtin" else str(Path(base).expanduser()))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"cannot load {base!r}: {_first_line(error)}; give a folder or a hub id") from error
+    with _reading(base):
+        AutoConfig.from_pretrained(str(BUILTIN) if base == "builtin" else str(Path(base).expanduser()))
 
 
 # --- from a folder or id -----------------------------------------------------------------------------------------
@@ -132,9 +130,16 @@ def _from_path(
     name = path
     path = str(BUILTIN) if path == "builtin" else path
     device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    with _reading(name):
+        return name, *_read(path, tokenizer, prompt, device, dtype)
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """What transformers says of a folder or id that cannot be read, in one sentence."""
     try:
         with seams.quiet():
-            return name, *_read(path, tokenizer, prompt, device, dtype)
+            yield
     except (OSError, ValueError) as error:
         raise ModelError(f"cannot load {name!r}: {_first_line(error)}; give a folder or a hub id") from error
 
