@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -132,15 +133,40 @@ def few_seeds(e: Evidence) -> str:
     said = f"Fewer than the paper's five seeds: {', '.join(fewer)}. " if fewer else ""
     if not np.isfinite(e.noise.area):
         return f"{said}\n"
-    sizes = [f"{100 * np.sqrt(variance):.1f}" for variance in (e.noise.area, e.noise.gap)]
     places = ", ".join(f"{' '.join(place)} {study}" for place, study in e.pooled)
+    sizes = _deviations(e)
     return (
         f"{said}Over trainings an area has a standard deviation of {sizes[0]} and a difference of two areas of the\n"
-        f"same trainings one of {sizes[1]}: means over all that have three seeds or more ({places}). The column\n"
-        "'for other trainings', which claims and 'meets' look at, has this as the part of trainings, or a measure's\n"
-        "own spread if it is larger: the other columns know of no trainings but their own few. With other roundings\n"
-        "(another processor, other batches of explanations) the same seed is another training: they decide, step\n"
-        "after step, which words are masked.\n"
+        f"same trainings one of {sizes[1]}: means over all that have three seeds or more and do not leak ({places}).\n"
+        "The column 'for other trainings', which claims and 'meets' look at, has this as the part of trainings, or a\n"
+        "measure's own spread if it is larger: the other columns know of no trainings but their own few. With other\n"
+        "roundings (another processor, other batches of explanations) the same seed is another training: they decide,\n"
+        f"step after step, which words are masked.\n\n{with_leaks(e)}"
+    )
+
+
+def _deviations(e: Evidence) -> list[str]:
+    return [f"{100 * np.sqrt(variance):.1f}" for variance in (e.noise.area, e.noise.gap)]
+
+
+def with_leaks(e: Evidence) -> str:
+    """What the claims would be if a leak were noise of trainings; it is our choice that it is none."""
+    other = replace(e, leaks_are_noise=True)
+    if other.noise == e.noise:
+        return ""
+    sizes = _deviations(other)
+    verdicts = {number: (judge(e)[0], judge(other)[0]) for number, (_, judge) in CLAIMS.items()}
+    changed = [
+        f"{number} {after} instead of {before}" for number, (before, after) in verdicts.items() if before != after
+    ]
+    said = (
+        f"and these claims would be judged otherwise: {'; '.join(changed)}"
+        if changed
+        else "and no claim's verdict would change"
+    )
+    return (
+        "Seeds run into a leak at different steps or not at all, which is no noise of trainings. Were measures that\n"
+        f"leak counted too, the two deviations would be {sizes[0]} and {sizes[1]}, {said}.\n"
     )
 
 

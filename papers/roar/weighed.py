@@ -3,9 +3,10 @@
 A measure beats another if the interval of the difference of their areas lies above 0, over the seeds and test examples
 that they share; areas that share no seeds differ by that of two independent means. A handful of seeds says too little
 about trainings: their part in every interval is that of all places together (or their own, if larger). Masks that tell
-the label make an area too low, so that none whose curve leaks is beaten. A low point of one training is a leak or a
-training that failed, which makes it too high: such an area neither beats another nor is beaten, unless it has three
-seeds or more, where failures are in the noise of trainings, and the mean shows a leak.
+the label make an area too low, so that none whose curve leaks is beaten; how early they tell it, which differs between
+seeds, is no noise of trainings. A low point of one training is a leak or a training that failed, which makes it too
+high: such an area neither beats another nor is beaten, unless it has three seeds or more, where failures are in the
+noise of trainings, and the mean shows a leak.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ class Noise:
     gap: float
 
     @classmethod
-    def of(cls, areas: Iterable[Areas]) -> Noise:
-        """The means over all that have three seeds; infinite if nothing has."""
-        enough = [[f for f in found.values() if len(f.seeds) >= FEW] for found in areas]
+    def of(cls, areas: Iterable[Areas], leaking: bool = False) -> Noise:
+        """The means over all that have three seeds and do not leak (or all of three seeds); infinite if nothing has."""
+        enough = [[f for f in found.values() if len(f.seeds) >= FEW and (leaking or not f.leak)] for found in areas]
         alone = [np.var(f.seeds, ddof=1) for found in enough for f in found]
         same = [(a, b) for found in enough for a, b in combinations(found, 2) if a.trainings == b.trainings]
         pairs = [(np.array(a.seeds), np.array(b.seeds)) for a, b in same if len(a.seeds) == len(b.seeds)]
@@ -72,6 +73,7 @@ class Evidence:
     curves: Mapping[tuple[Place, str], Curves]
     areas: Mapping[tuple[Place, str], Areas]
     at_fifths: Mapping[Place, Areas] = field(default_factory=dict)  # Recursive ROAR at 0, 20, ..., 100 %: one grid
+    leaks_are_noise: bool = False  # whether areas of curves that leak say how much trainings vary
 
     def of(self, data: str, model: str, study: str = "recursive") -> Areas:
         """Empty until all measures of the plan are there: the best of those that are is not the best."""
@@ -100,7 +102,7 @@ class Evidence:
 
     @cached_property
     def noise(self) -> Noise:
-        return Noise.of(self.pooled.values())
+        return Noise.of(self.pooled.values(), self.leaks_are_noise)
 
     @cached_property
     def synthetic(self) -> dict[str, list[float]]:

@@ -147,6 +147,25 @@ def test_an_area_that_leaks_is_never_beaten(page):
     assert "bAbI-1 LSTM predicted: gradient 50.0" in found[1]
 
 
+def test_a_leak_is_no_noise_of_trainings(page):
+    """IG's seeds lie 20 points apart because one leaks: only its own interval knows of it, and the page says so."""
+    spread = tuple(0.1 + 0.2 * np.array([-1, -0.5, 0, 0.5, 1]))
+    leaky = replace(area(0.1), seeds=spread, leak=LEAK)
+    babi = lstm(0.9, 0.7, 0.5, 0.1) | {"integrated gradients": leaky}
+    sst = lstm(0.14, *PAPER[1:])
+    found = {(("SST", LSTM), RECURSIVE): sst, (("bAbI-1", LSTM), RECURSIVE): babi}
+    e = evidence(page, with_curves({"SST": {}, "bAbI-1": {}}), found)
+    assert e.noise.area == pytest.approx(0.0004)
+    counted = replace(e, leaks_are_noise=True)
+    assert counted.noise.area == pytest.approx((7 * 0.0004 + np.var(spread, ddof=1)) / 8)
+    assert e.interval(leaky) == counted.interval(leaky), "its own spread is larger than either"
+    said = page.with_leaks(e)
+    assert "the two deviations would be 5.9 and" in said
+    assert "SST undecided instead of confirmed" in said
+    assert page.with_leaks(counted) == ""
+    assert page.with_leaks(evidence(page, areas={(("SST", LSTM), RECURSIVE): sst})) == ""
+
+
 def test_areas_of_other_trainings_are_independent(page):
     """Three seeds each, but not the same: their differences tell nothing."""
     one, other = (replace(area(v, seeds=3), trainings=t) for v, t in ((0.3, (0, 1, 2)), (0.36, (1, 2, 3))))
