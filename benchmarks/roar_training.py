@@ -21,11 +21,11 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from assay.datasets.load import load_dataset
 from assay.models.bilstm import Encoder
+from assay.training.batching import epoch_batches
 from assay.training.bilstm import SINGLE_RECIPE
 from assay.training.classifier import Trainable, loss_of, start
 from assay.training.encoded import Encoded, encoded
 from assay.training.loop import fit
-from assay.training.order import epoch_batches
 from assay.training.recipe import Recipe
 
 SPECIAL = (1, 2)  # [CLS] and [EOS]

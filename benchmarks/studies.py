@@ -20,7 +20,7 @@ import assay
 from assay.evaluation.adversarial.top_k_attack import TopKAttack
 from assay.evaluation.sanity.layer_randomisation import LayerRandomisation
 from assay.explainers.explain import Job, named_methods
-from assay.models import seams
+from assay.models import hooks
 
 STEPS = 20
 
@@ -33,10 +33,10 @@ def batch_of(model: Any, examples: Any) -> Any:
 def randomisation_loop(model: Any, batch: Any) -> None:
     """One gradient of the whole model, one per different broken model: 2 L - 1 of them, weights drawn beforehand."""
     n = model.n_blocks
-    drawn = {b: model.redrawn(b, 0) for b in range(n)}
+    drawn = {b: model.reinitialised(b, 0) for b in range(n)}
     steps = [range(b, n) for b in reversed(range(n))] + [range(b, b + 1) for b in reversed(range(n - 1))]
     for blocks in [range(0), *steps]:
-        with model.frozen(), seams.block_weights(model.hf, {b: drawn[b] for b in blocks}), torch.enable_grad():
+        with model.frozen(), hooks.block_weights(model.hf, {b: drawn[b] for b in blocks}), torch.enable_grad():
             x = model.embeddings(batch).detach().requires_grad_()
             value = model.logits(replace(batch, embeddings=x)).max(-1).values.sum()
             torch.autograd.grad(value, x)
@@ -46,7 +46,7 @@ def attack_loop(model: Any, batch: Any) -> None:
     """Forward, gradient, gradient of the gradient, step: as many times as the attack, and a last look."""
     start = model.embeddings(batch).detach()
     delta = torch.zeros_like(start)
-    with model.frozen(), torch.enable_grad(), seams.twice_differentiable():
+    with model.frozen(), torch.enable_grad(), hooks.twice_differentiable():
         for step in range(STEPS + 1):
             x = delta.requires_grad_()
             moved = start + x

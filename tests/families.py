@@ -27,7 +27,7 @@ from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.prompt import Prompt
 from assay.models.readout import OwnHead
-from assay.training.words import word_tokenizer
+from assay.training.word_vocabulary import word_tokenizer
 from tiny_tokenizers import (
     CORPUS,
     deberta_tokenizer,

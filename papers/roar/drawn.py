@@ -12,7 +12,7 @@ from weighed import IG, LSTM, TRANSFORMER, Evidence
 from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.curves import curves as scores_of
 from assay.experiments.roar import Curves
-from assay.reports.bands import Point
+from assay.reports.aggregate import Point
 from assay.reports.figures import Panel, over
 
 ORDER = ("attention", "gradient", "input x gradient", IG, "weighted IG", "occlusion", "random")

@@ -31,7 +31,7 @@ from weighed import IG, LSTM, MEASURES, Areas, Evidence, counted, doubt
 
 from assay.evaluation.roar.curves import curves as scores_of
 from assay.evaluation.roar.verdict import ENOUGH, Faithfulness
-from assay.experiments.pack import pack, unpack
+from assay.experiments.archive import pack, unpack
 from assay.experiments.store import Store
 from assay.statistics.bootstrap import Interval, interval
 

@@ -10,7 +10,7 @@ from typing import Any
 from claims import COMP, GTO, KEPT, MATCHED, RANK, SUFF
 from evidence import ARCHITECTURES, NAMES, SHORT, SINGLE, SIZES, TOP, Evidence, Row, bare
 
-from assay.reports.bands import points
+from assay.reports.aggregate import points
 from assay.reports.figures import Panel, bars, curves, lines
 
 LABELS = {GTO: "Ground Truth Overlap", RANK: "Mean Rank %", COMP: "Comprehensiveness", SUFF: "Sufficiency",

@@ -11,9 +11,9 @@ import numpy as np
 from evidence import Evidence, Row, bare
 
 from assay.evaluation.gold import true_units
-from assay.experiments.sizes import shell, sizes
+from assay.experiments.model_table import model_table, shell
+from assay.experiments.results import results
 from assay.experiments.status import Status, status
-from assay.experiments.tidy import results
 from assay.masking.units import divide
 
 HERE = Path(__file__).parent
@@ -50,7 +50,7 @@ def _finished(state: Status) -> list[Row]:
 
 def _models(data: str, state: Status) -> list[Row]:
     skipped = {job.at["model"] for key, job in state.plan.jobs.items() if state.states[key] == "skipped"}
-    return [{"data": data, **row, "skipped": row["model"] in skipped} for row in sizes(state.plan, state.store)]
+    return [{"data": data, **row, "skipped": row["model"] in skipped} for row in model_table(state.plan, state.store)]
 
 
 def _floors(state: Status) -> dict[str, float]:

@@ -8,13 +8,13 @@ from pathlib import Path
 from evidence import NAMES, Row
 
 from assay.core.types import Example
-from assay.experiments.plan import Cell
+from assay.experiments.plan import StudyCell
+from assay.experiments.results import records
 from assay.experiments.status import Status
-from assay.experiments.tidy import records
 from assay.reports.attack import before_and_after
 from assay.reports.examples import KEY
-from assay.reports.faces import faces
-from assay.reports.study import page, write
+from assay.reports.method_style import method_styles
+from assay.reports.study_page import page, write
 
 STUDIES = {"attack": "Gradients of the probability", "attack_logit": "Gradients of the logit"}
 ABOUT = (
@@ -42,15 +42,15 @@ def _blocks(found: Mapping[str, Status], study: str) -> Iterator[str]:
                 yield _block(data, cell, rows)
 
 
-def _rows(cell: Cell, state: Status) -> list[Row]:
+def _rows(cell: StudyCell, state: Status) -> list[Row]:
     kept = records(cell, state.store)
     return [row for record in kept or () for row in record.rows if "original" in row]
 
 
-def _block(data: str, cell: Cell, rows: list[Row]) -> str:
+def _block(data: str, cell: StudyCell, rows: list[Row]) -> str:
     hit = [r["example"] for r in rows if r["succeeded"] and r["method"].startswith("integrated_gradients")]
     name = (hit or [rows[0]["example"]])[0]
     example: Example = next(e for e in cell.data.load() if e.id == name)
     mine = [dict(row) for row in rows if row["example"] == name]
-    who = faces(list(dict.fromkeys(row["method"] for row in mine)), None)
+    who = method_styles(list(dict.fromkeys(row["method"] for row in mine)), None)
     return before_and_after(f"{NAMES.get(cell.model.grid, cell.model.grid)}, {data}: {name}", mine, example, who)

@@ -32,9 +32,9 @@ from words import (
     SUCCESS_NOTE,
 )
 
-from assay.experiments.agenda import State
+from assay.experiments.scheduler import State
 from assay.experiments.status import Status
-from assay.reports.bands import points
+from assay.reports.aggregate import points
 from assay.reports.figures import millions
 
 TITLES = {"sst": "augmented SST", "mnli": "MultiNLI", "esnli": "e-SNLI"}

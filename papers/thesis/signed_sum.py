@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import assay
-from assay.training.fresh import fresh_model
+from assay.training.pretrained import fresh_model
 
 BASES = ("minilm", "granite-embedding-30m-english", "stories15M", "flan-t5-small-traceforge")
 TEXTS = ("a gripping and quietly funny film negative", "the plot goes nowhere positive", "too long positive")

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from assay.models.load import load_model, save_model
     from assay.models.prompt import Prompt
     from assay.reports.attack import attack
+    from assay.reports.plan_report import report
     from assay.reports.randomise import randomise
     from assay.reports.result import evaluate
-    from assay.reports.run import report
 
 __version__ = "0.1.0"
 
@@ -32,7 +32,7 @@ _LAZY = {
     "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
     "randomise": "assay.reports.randomise",
-    "report": "assay.reports.run",
+    "report": "assay.reports.plan_report",
     "run": "assay.experiments.runner",
     "save_model": "assay.models.load",
 }

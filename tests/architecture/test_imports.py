@@ -36,7 +36,7 @@ ONLY_IN = {  # third parties that may be imported in one place only
     "pickle": (),
 }
 NO_TORCH = ("core/", "datasets/", "statistics/", "faithfulness/", "reports/")  # numpy only
-SEAMS = "models/seams.py"
+HOOKS = "models/hooks.py"
 INSIDES = {
     "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook", "register_backward_hook",
     "register_module_forward_hook", "AttentionInterface", "AttentionMaskInterface", "set_attn_implementation",
@@ -124,10 +124,10 @@ def test_third_parties_have_their_place():
     assert wrong == []
 
 
-def test_only_seams_touches_the_insides():
+def test_only_hooks_touches_the_insides():
     """Hooks and transformers' internals are named in one file; the others go through its context managers."""
     wrong = []
-    for path in (p for p in FILES if name_of(p) != SEAMS):
+    for path in (p for p in FILES if name_of(p) != HOOKS):
         nodes = list(ast.walk(tree_of(path)))
         names = {n.attr for n in nodes if isinstance(n, ast.Attribute)} | {
             n.id for n in nodes if isinstance(n, ast.Name)
@@ -138,8 +138,8 @@ def test_only_seams_touches_the_insides():
     assert wrong == []
 
 
-def test_seams_does_touch_them():
-    text = (SOURCE / SEAMS).read_text(encoding="utf-8")
+def test_hooks_does_touch_them():
+    text = (SOURCE / HOOKS).read_text(encoding="utf-8")
     assert "register_forward_hook" in text
     assert "AttentionInterface.register" in text
 

@@ -134,7 +134,8 @@ def test_a_failed_job_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None
 
 def test_the_kind_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A new kind of study is one new file: that of the guide, as it stands there."""
-    from assay.experiments import kinds, results
+    from assay.experiments import kinds
+    from assay.experiments.results import results
 
     (code,) = [
         part for part in re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL) if "class Length" in part

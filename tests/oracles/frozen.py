@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from assay.models import seams
+from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.model import Model
 
@@ -51,12 +51,12 @@ def frozen_gradient(model: Model, batch: Batch, label: int) -> tuple[Tensor, Ten
     gated = model.family.name in GATED or getattr(model.hf.config, "is_gated_act", False)
     with ExitStack() as stack:
         stack.enter_context(torch.enable_grad())
-        stack.enter_context(seams.hooked(first_states(model), enter))
+        stack.enter_context(hooks.hooked(first_states(model), enter))
         for module in model.hf.modules():
             if isinstance(module, nn.LayerNorm) or "RMSNorm" in type(module).__name__ or _is_t5(module):
-                stack.enter_context(seams.hooked(module, _norm))
-        for module in seams.activations(model.hf):
-            stack.enter_context(seams.hooked(module, _gate if gated else _activation))
+                stack.enter_context(hooks.hooked(module, _norm))
+        for module in hooks.activations(model.hf):
+            stack.enter_context(hooks.hooked(module, _gate if gated else _activation))
         if model.family.name in HEADS:
             _straight_head(stack, *(model.hf.get_submodule(path) for path in HEADS[model.family.name]))
         logits = model.tapped(batch, Detached())
@@ -105,8 +105,8 @@ def _straight_head(stack: ExitStack, first: nn.Module, last: nn.Module) -> None:
         u = seen[-1]
         return nn.functional.linear(u * (args[0] / u).detach(), module.weight, module.bias)
 
-    stack.enter_context(seams.hooked(first, remember))
-    stack.enter_context(seams.hooked(last, straight))
+    stack.enter_context(hooks.hooked(first, remember))
+    stack.enter_context(hooks.hooked(last, straight))
 
 
 def _is_t5(module: nn.Module) -> bool:

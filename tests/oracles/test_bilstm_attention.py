@@ -15,7 +15,7 @@ from assay.core.types import Example, Target
 from assay.explainers.gradient import weighted_integrated_gradients as published
 from assay.explainers.gradient.gradient import _root
 from assay.masking.units import divide
-from assay.models import seams
+from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.target import Targets
 from families import CASES, precise
@@ -118,7 +118,7 @@ def test_the_gradient_over_the_vocabulary(case):
     text = "the film is bright" if case == "bilstm_attention" else "good bad"
     found = explain(model, text, "gradient(reduction=vocabulary)", target=0)
     batch = model.batch([model.encode(Example(text=text))])
-    table = seams.word_table(model.hf, model.family).detach()
+    table = hooks.word_table(model.hf, model.family).detach()
     one_hot = torch.nn.functional.one_hot(batch.ids, len(table)).to(table).requires_grad_()  # (1,T,V)
     with model.frozen():
         logit = model.logits(replace(batch, embeddings=one_hot @ table))[0, 0]

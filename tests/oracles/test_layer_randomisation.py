@@ -11,7 +11,7 @@ import assay
 from assay.core.errors import SpecError
 from assay.evaluation.sanity.layer_randomisation import LayerRandomisation, correlation, summary
 from assay.explainers.inputs import examples
-from assay.models import seams
+from assay.models import hooks
 from assay.models.load import load_model, save_model
 from families import CASES, TRANSFORMER_CASES, TRANSFORMERS, fresh, model_of
 from runs import State, as_a_user_may_have_it, hook_free, quiet
@@ -35,10 +35,10 @@ def test_a_block_is_drawn_as_a_new_model_draws_it(case):
     hf = model_of(case).hf
     own, new = {}, {}
     for seed in range(12):
-        for name, tensor in model_of(case).redrawn(0, seed).items():
+        for name, tensor in model_of(case).reinitialised(0, seed).items():
             own.setdefault(name, []).append(tensor.flatten())
         torch.manual_seed(1000 + seed)
-        for name, tensor in seams.blocks(type(hf)(hf.config))[0].named_parameters():
+        for name, tensor in hooks.blocks(type(hf)(hf.config))[0].named_parameters():
             new.setdefault(name, []).append(tensor.detach().flatten())
     assert set(own) == set(new)
     for name in own:
@@ -52,8 +52,8 @@ def test_loaded_weights_are_drawn_too(tmp_path):
     """transformers marks loaded parameters and skips them; a draw that did so would leave the block as it was."""
     save_model(model_of("bert"), tmp_path / "model")
     loaded = load_model(tmp_path / "model")
-    drawn = loaded.redrawn(1, 0)
-    old = dict(seams.blocks(loaded.hf)[1].named_parameters())
+    drawn = loaded.reinitialised(1, 0)
+    old = dict(hooks.blocks(loaded.hf)[1].named_parameters())
     matrices = [name for name, p in old.items() if p.dim() > 1]
     assert matrices
     assert all(not torch.equal(drawn[name], old[name]) for name in matrices)
@@ -62,7 +62,7 @@ def test_loaded_weights_are_drawn_too(tmp_path):
 
 def test_a_draw_belongs_to_model_block_and_seed():
     model = model_of("bert")
-    first, again, other, next_block = (model.redrawn(*key) for key in ((0, 0), (0, 0), (0, 1), (1, 0)))
+    first, again, other, next_block = (model.reinitialised(*key) for key in ((0, 0), (0, 0), (0, 1), (1, 0)))
     name = next(n for n, t in first.items() if t.dim() > 1)
     assert torch.equal(first[name], again[name])
     assert not torch.equal(first[name], other[name])
@@ -70,16 +70,16 @@ def test_a_draw_belongs_to_model_block_and_seed():
     torch.manual_seed(5)
     before = torch.rand(1)
     torch.manual_seed(5)
-    model.redrawn(0, 3)
+    model.reinitialised(0, 3)
     assert torch.equal(before, torch.rand(1))  # the caller's own generator has not moved
 
 
 def test_t5s_position_bias_can_be_kept():
     model = model_of("t5")
-    (bias,) = model.family.lent
-    assert bias in model.redrawn(0, 0)
-    assert set(model.redrawn(0, 0)) - set(model.redrawn(0, 0, lent=False)) == {bias}
-    assert bias not in model.redrawn(1, 0)
+    (bias,) = model.family.shared_parameters
+    assert bias in model.reinitialised(0, 0)
+    assert set(model.reinitialised(0, 0)) - set(model.reinitialised(0, 0, shared_parameters=False)) == {bias}
+    assert bias not in model.reinitialised(1, 0)
 
 
 # --- the model -------------------------------------------------------------------------------------------------------
@@ -94,8 +94,8 @@ def test_the_blocks_change_and_come_back(case):
     with torch.no_grad():
         whole = model.logits(batch)
     weights = {k: v.clone() for k, v in model.hf.state_dict().items()}
-    with pytest.raises(KeyError), model.with_blocks({1: model.redrawn(1, 0)}):  # noqa: PT012
-        inside = {id(p) for p in seams.blocks(model.hf)[1].parameters()}
+    with pytest.raises(KeyError), model.with_blocks({1: model.reinitialised(1, 0)}):  # noqa: PT012
+        inside = {id(p) for p in hooks.blocks(model.hf)[1].parameters()}
         for name, p in model.hf.named_parameters():
             if p.dim() > 1 or id(p) not in inside:
                 assert torch.equal(p, weights[name]) == (id(p) not in inside), name
@@ -131,8 +131,8 @@ def test_rows_against_a_literal_loop():
         broken = fresh("bert")
         with torch.no_grad():
             for layer in gone:
-                for name, p in seams.blocks(broken.hf)[layer].named_parameters():
-                    p.copy_(model.redrawn(layer, 0)[name])
+                for name, p in hooks.blocks(broken.hf)[layer].named_parameters():
+                    p.copy_(model.reinitialised(layer, 0)[name])
         for method in METHODS:
             old = assay.explain(model, texts, method)
             new = assay.explain(broken, texts, method, target=[a.target.label for a in old])
@@ -173,16 +173,16 @@ def test_rollout_forgets_late_layers():
             out = m @ out
         return out.mean(0)
 
-    def redrawn(layer):
+    def reinitialised(layer):
         rhos = []
         for _ in range(20):
             other = [rng.dirichlet(np.ones(20), 20) if i == layer else m for i, m in enumerate(layers)]
             rhos.append(spearmanr(rollout(layers), rollout(other)).statistic)
         return np.mean(rhos)
 
-    assert redrawn(11) > 0.999
-    assert redrawn(6) > 0.999
-    assert abs(redrawn(0)) < 0.3
+    assert reinitialised(11) > 0.999
+    assert reinitialised(6) > 0.999
+    assert abs(reinitialised(0)) < 0.3
 
 
 def test_summary_and_undefined():

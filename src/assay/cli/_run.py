@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from assay.experiments.agenda import Agenda
-    from assay.experiments.bench import Outcome
     from assay.experiments.job import Job
     from assay.experiments.plan import Plan
+    from assay.experiments.scheduler import Scheduler
     from assay.experiments.status import Status
     from assay.experiments.store import Store
+    from assay.experiments.worker import Outcome
 
 EVERY = 30.0  # seconds between two lines where there is no terminal to draw a bar on
 
@@ -29,15 +29,15 @@ class Lines:
         self.began = self.last = time.monotonic()
         self.ended = 0
 
-    def __call__(self, agenda: Agenda, job: Job, outcome: Outcome) -> None:
+    def __call__(self, scheduler: Scheduler, job: Job, outcome: Outcome) -> None:
         self.ended += 1
         if outcome.state == "failed":
             self.console.print(f"failed: {job.name}: {outcome.error}", style="red", markup=False)
         now = time.monotonic()
         if not sys.stderr.isatty() and now - self.last > EVERY:
             self.last = now
-            rest = (now - self.began) / self.ended * agenda.todo
-            self.console.print(f"{self.ended} jobs run, {agenda.todo} to go, ETA {_clock(rest)}", markup=False)
+            rest = (now - self.began) / self.ended * scheduler.todo
+            self.console.print(f"{self.ended} jobs run, {scheduler.todo} to go, ETA {_clock(rest)}", markup=False)
 
 
 @contextmanager
@@ -56,13 +56,13 @@ def _clock(seconds: float) -> str:
 
 
 def would_run(console: Console, plan: Plan, store: Store) -> None:
-    from assay.experiments.agenda import Agenda, State
+    from assay.experiments.scheduler import Scheduler, State
 
-    agenda = Agenda(plan.jobs, store)
+    scheduler = Scheduler(plan.jobs, store)
     for key, job in plan.jobs.items():
-        if agenda.state[key] is State.missing:
+        if scheduler.state[key] is State.missing:
             console.print(f"{key[:12]}  {job.name}", markup=False)
-    console.print(f"{agenda.todo} of {len(plan.jobs)} jobs would be run", style="bold")
+    console.print(f"{scheduler.todo} of {len(plan.jobs)} jobs would be run", style="bold")
 
 
 def tell(console: Console, found: Status) -> None:

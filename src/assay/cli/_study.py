@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.cli._output import command, write_json
-from assay.reports.marks import figures
+from assay.reports.symbols import figures
 
 
 def finish(result: Any, table: Table, report: Path, as_json: Path | None) -> None:

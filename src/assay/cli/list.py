@@ -122,7 +122,7 @@ def _metrics() -> list[Entry]:
 
 
 def _metric(name: str, metrics: Catalog) -> Entry:
-    from assay.reports.cards import card
+    from assay.reports.metric_docs import card
 
     about = card(metrics.get(name))
     more = (

@@ -19,7 +19,7 @@ def run(
     store: StoreFolder = None,
 ) -> None:
     """Write the finished records of plans into one small file, to keep or to give away; `assay unpack` reads it."""
-    from assay.experiments.pack import pack
+    from assay.experiments.archive import pack
     from assay.experiments.store import Store, default_folder
 
     records, jobs = pack(plans, Store(store if store is not None else default_folder()), output)

@@ -72,7 +72,7 @@ def run(
         read(data, split, columns),
         None if methods is None else split_specs(methods),
         modes=tuple(split_specs(modes)),
-        lent=not keep_lent,
+        shared_parameters=not keep_lent,
         **given(options, "limit", "seeds", "scale", "units", "removal", "seed", "batch_tokens"),
     )
     finish(result, _table(result), report, as_json)
@@ -81,7 +81,7 @@ def run(
 def _table(result: Randomised) -> Table:
     """Spearman's correlation with its interval at the last, a middle and the first block; the page has all of them."""
     from assay.cli._study import cell
-    from assay.reports.faces import short_names
+    from assay.reports.method_style import short_names
 
     names, last = short_names(result.methods), result.model.n_blocks - 1
     shown = list(dict.fromkeys([last, last // 2, 0]))

@@ -16,7 +16,7 @@ def run(
     figures: Annotated[Literal["png", "svg"], typer.Option(help="format of the figures")] = "png",
 ) -> None:
     """Write CSV and JSON tables of every study, a page per evaluation and figures; index.html leads to them."""
-    from assay.reports.run import report
+    from assay.reports.plan_report import report
 
     files = report(plan, output, store=store, ending=figures)
     Console(highlight=False, soft_wrap=True).print(f"wrote {files[0]} and {len(files) - 1} more files", markup=False)

@@ -75,10 +75,10 @@ def run(
     """Remove and retrain. Interrupted, the same command goes on where it was."""
     options = dict(locals())
     writable(report, as_json)
-    from assay.experiments.page import Page
     from assay.experiments.plan import make_plan, part_of
     from assay.experiments.runner import run as run_plan
     from assay.experiments.store import Store, default_folder
+    from assay.experiments.yaml_node import YamlNode
 
     if score not in SCORES:
         raise SpecError(f"--score {score}: {nearest(score, SCORES)}")
@@ -88,7 +88,7 @@ def run(
         check_there(base)
     warnings.filterwarnings("ignore", message="an input is longer")  # one for each
     kept = Store(store if store is not None else default_folder())
-    plan = make_plan(Page("roar", "roar", content(options)), kept)
+    plan = make_plan(YamlNode("roar", "roar", content(options)), kept)
     console = Console(highlight=False, soft_wrap=True)
     only = {"study": "measurable"} if measurable and not both else {}  # which needs no model trained without masks
     if dry_run:
@@ -182,7 +182,7 @@ def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> N
 def _part(part: Curves, judged: dict[str, Faithfulness]) -> Iterator[Table | Text]:
     """The tables of one study and what is to be said about them; nothing as long as no method is finished."""
     from assay.experiments.kinds.roar import RANDOM
-    from assay.reports.faces import short_names
+    from assay.reports.method_style import short_names
     from assay.reports.roar import outside, remarks
 
     if not judged:

@@ -41,7 +41,7 @@ def _table(found: Status) -> Table:
 
 def why(console: Console, found: Status) -> None:
     """A line per failed job and per reason of others that were not run."""
-    from assay.experiments.agenda import State
+    from assay.experiments.scheduler import State
 
     for job in found.of(State.failed):
         note = found.store.note_path("failed", job.key)

@@ -79,8 +79,8 @@ def _recipe(text: str | None, options: dict[str, Any]) -> Recipe:
 
 
 def _train(console: Console, recipe: Recipe, base: str, train: Any, validation: Any, options: dict[str, Any]) -> None:
-    from assay.experiments.bench import threads
     from assay.experiments.kinds.train import SELECTIONS
+    from assay.experiments.worker import threads
     from assay.training.classifier import train_classifier
 
     task = options["task"] or train.task

@@ -16,7 +16,7 @@ def run(
     store: StoreFolder = None,
 ) -> None:
     """Put packed records into a store: `assay run` goes on from them, `assay report` shows them."""
-    from assay.experiments.pack import unpack
+    from assay.experiments.archive import unpack
     from assay.experiments.store import Store, default_folder
 
     kept = Store(store if store is not None else default_folder())

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable
 
 
-def give_back() -> None:
+def trim_heap() -> None:
     """Return free pages of the C heap. Results that outlive a chunk lie between the large buffers it has freed, and
     glibc would keep those holes, so that memory grew with the number of inputs. Does nothing on other systems."""
     trim = _trim()

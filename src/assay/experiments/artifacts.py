@@ -25,7 +25,7 @@ class Artifacts:
     def path(self, key: str) -> Path:
         return self.folder / key
 
-    def remains(self, key: str) -> Path:
+    def kept_files(self, key: str) -> Path:
         """What was kept of a deleted one, e.g. a model's configuration and tokenizer without its weights."""
         return self.folder / f"{key}.remains"
 
@@ -52,24 +52,24 @@ class Artifacts:
                 "free space or name another --store; what was written before is kept"
             ) from error
 
-    def small(self, key: str, remains: Sequence[str]) -> dict[str, bytes]:
+    def small(self, key: str, kept_files: Sequence[str]) -> dict[str, bytes]:
         """The files that match the patterns `remains`, of an artefact or of what was kept of it."""
-        folder = self.path(key) if self.has(key) else self.remains(key)
-        return {file.name: file.read_bytes() for pattern in remains for file in folder.glob(pattern)}
+        folder = self.path(key) if self.has(key) else self.kept_files(key)
+        return {file.name: file.read_bytes() for pattern in kept_files for file in folder.glob(pattern)}
 
-    def discard(self, key: str, remains: Sequence[str] = ()) -> None:
+    def discard(self, key: str, kept_files: Sequence[str] = ()) -> None:
         """Delete an artefact but for the files that match the patterns `remains`."""
         path = self.path(key)
         if not path.is_dir():
             return
         gone = self.folder / f"{key}.gone"  # renamed first: a kill in between leaves no half
         shutil.rmtree(gone, ignore_errors=True)
-        kept = [file for pattern in remains for file in path.glob(pattern)]
+        kept = [file for pattern in kept_files for file in path.glob(pattern)]
         try:
             if kept:
-                self.remains(key).mkdir(exist_ok=True)
+                self.kept_files(key).mkdir(exist_ok=True)
             for file in kept:
-                shutil.copy2(file, self.remains(key) / file.name)
+                shutil.copy2(file, self.kept_files(key) / file.name)
             os.replace(path, gone)
         except OSError as error:
             raise StoreError(f"cannot delete the artefact {path}: {error.strerror or error}") from error

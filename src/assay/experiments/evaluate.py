@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from assay.core.progress import Progress
 from assay.core.types import Attribution
 from assay.datasets.dataset import Dataset
-from assay.experiments.bench import Bench, versions
-from assay.experiments.job import Job, Place
+from assay.experiments.job import Job, StudyContext
 from assay.experiments.kinds.evaluate import Evaluate, gold_of
-from assay.experiments.references import Given, GivenData
+from assay.experiments.references import InMemoryData, InMemoryModel
 from assay.experiments.store import Record, Store, default_folder
+from assay.experiments.worker import Worker, versions
 from assay.models.load import load_model
 from assay.models.model import Model
 
@@ -61,14 +61,14 @@ def run_evaluation(
     """
     kind = Evaluate(tuple(methods), tuple(metrics), **settings)
     loaded = load_model(model)
-    bench = Bench(store or Store(default_folder()))
-    jobs = kind.jobs(Place(Given(loaded), GivenData(dataset), {"study": "evaluate"}, bench))
+    bench = Worker(store or Store(default_folder()))
+    jobs = kind.jobs(StudyContext(InMemoryModel(loaded), InMemoryData(dataset), {"study": "evaluate"}, bench))
     with Progress("evaluating", len(dataset) * len(kind.made_methods), progress) as bar:
         records = [_remembered(store, job, bench, bar) for job in jobs]
     return joined(kind, loaded, dataset, records)
 
 
-def _remembered(store: Store | None, job: Job, bench: Bench, bar: Progress) -> Record:
+def _remembered(store: Store | None, job: Job, bench: Worker, bar: Progress) -> Record:
     """The record of a slice, from the store if it is there."""
     record = None if store is None else store.get(job.key)
     if record is not None:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from assay.core.progress import Progress
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
-from assay.experiments.references import AnyData, AnyModel, Given, Outside, identity, numbered
+from assay.experiments.references import AnyData, AnyModel, ExternalModel, InMemoryModel, identity, numbered
 from assay.experiments.store import key_of
 from assay.models.model import Model
 
 if TYPE_CHECKING:
-    from assay.experiments.bench import Bench
+    from assay.experiments.worker import Worker
 
 Row = dict[str, Any]
 
@@ -26,10 +26,10 @@ class Kind(Protocol):
 
     revision: ClassVar[int]  # raised when its numbers change
 
-    def jobs(self, place: Place) -> list[Job]:
+    def jobs(self, place: StudyContext) -> list[Job]:
         """Its jobs on one model and one data set; a job must come after those it needs."""
 
-    def run(self, work: Work) -> Any:
+    def run(self, work: JobContext) -> Any:
         """The rows of one job: plain JSON. `Rows` where there is something to say that is not compared."""
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
@@ -37,7 +37,7 @@ class Kind(Protocol):
 
 
 @dataclass(frozen=True)
-class Rows:
+class JobResult:
     """What a job found, and what belongs to its provenance (seconds)."""
 
     rows: Any
@@ -56,9 +56,9 @@ class Job:
     part: tuple[int, int] | None = None  # examples from, to; None: all
     needs: tuple[str, ...] = ()  # keys of jobs whose record and artefact must be there
     artifact: bool = False  # leaves a folder
-    remains: tuple[str, ...] = ()  # files to keep when the folder is deleted
+    kept_files: tuple[str, ...] = ()  # files to keep when the folder is deleted
     keep: bool = False  # the folder is never deleted
-    spare: bool = False  # the folder is deleted also if no job of the plan needs it
+    temporary: bool = False  # the folder is deleted also if no job of the plan needs it
 
     @cached_property
     def key(self) -> str:
@@ -77,17 +77,17 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Place:
+class StudyContext:
     """One model and one data set of a study, where its jobs are made."""
 
     model: AnyModel
     data: AnyData
     at: Mapping[str, Any]
-    bench: Bench
+    bench: Worker
 
     def known(self) -> Model | None:
         """The model, unless it is trained only when the plan runs."""
-        return self.bench.model(self.model) if isinstance(self.model, Outside | Given) else None
+        return self.bench.model(self.model) if isinstance(self.model, ExternalModel | InMemoryModel) else None
 
     def identity(self) -> dict[str, Any]:
         """The model's part of a job's spec: its weights and labels, or the key of its training."""
@@ -109,11 +109,11 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Work:
+class JobContext:
     """A job being done: what it may use."""
 
     job: Job
-    bench: Bench
+    bench: Worker
     bar: Progress
     folder: Path | None = None  # where its artefact is written
 

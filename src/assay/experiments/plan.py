@@ -9,13 +9,13 @@ from typing import Any
 
 from assay.core.errors import AssayError, SpecError, nearest
 from assay.core.spec import Spec, parse, split
-from assay.experiments.bench import Bench
-from assay.experiments.job import Job, Kind, Place
+from assay.experiments.job import Job, Kind, StudyContext
 from assay.experiments.kinds import KINDS
-from assay.experiments.named import data_named, models_named
-from assay.experiments.page import Page, built
-from assay.experiments.references import Data, Outside, Trained
+from assay.experiments.plan_entries import data_named, models_named
+from assay.experiments.references import DataReference, ExternalModel, TrainedModel
 from assay.experiments.store import Store
+from assay.experiments.worker import Worker
+from assay.experiments.yaml_node import YamlNode, built
 
 TOP = ("name", "seed", "data", "models", "studies")
 TRAINED_ON = "trained_on"  # instead of a data set's name: whatever the model was trained on
@@ -24,13 +24,13 @@ COMMON = ("kind", "models", "data")  # of every study
 
 
 @dataclass(frozen=True)
-class Cell:
+class StudyCell:
     """One model and one data set of one study: what one table or page is about."""
 
     study: str
     kind: Kind
-    model: Outside | Trained
-    data: Data
+    model: ExternalModel | TrainedModel
+    data: DataReference
     jobs: tuple[Job, ...]
 
     @property
@@ -44,29 +44,29 @@ class Plan:
 
     name: str
     trainings: tuple[Job, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[StudyCell, ...]
     jobs: Mapping[str, Job] = field(default_factory=dict)  # by key; a job that two studies share is one
 
 
 def read_plan(path: str | Path, store: Store) -> Plan:
     """The plan in a YAML file. Paths in it are relative to the current folder."""
-    page = Page.read(Path(path))
+    page = YamlNode.read(Path(path))
     return make_plan(page, store)
 
 
-def make_plan(page: Page, store: Store) -> Plan:
+def make_plan(page: YamlNode, store: Store) -> Plan:
     """Models, data sets and studies, in this order; the store is where models that are trained already lie."""
     page.allow(TOP)
     data = data_named(page.at("data"))
     models, trainings = models_named(page.at("models"), data)
-    cells = tuple(_cells(page, models, data, Bench(store)))
+    cells = tuple(_cells(page, models, data, Worker(store)))
     found = [*trainings, *(job for cell in cells for job in cell.jobs)]
     return Plan(str(page.value("name") or page.name), trainings, cells, {job.key: job for job in found})
 
 
 def _cells(
-    page: Page, models: Mapping[str, Outside | Trained], data: Mapping[str, Data], bench: Bench
-) -> Iterator[Cell]:
+    page: YamlNode, models: Mapping[str, ExternalModel | TrainedModel], data: Mapping[str, DataReference], bench: Worker
+) -> Iterator[StudyCell]:
     """Model by model, so that each from outside is read once to know its fingerprint."""
     studies = {name: _study(part, page.value("seed")) for name, part in page.at("studies").items()}
     wanted = {name: _models(page.at("studies").at(name), models) for name in studies}
@@ -77,17 +77,19 @@ def _cells(
             where = page.at("studies").at(study)
             for chosen in _data(where, data, model):
                 at = {"study": study, "model": model.name, **dict(model.about), "data": chosen.name}
-                yield Cell(study, kind, model, chosen, tuple(_jobs(kind, Place(model, chosen, at, bench), where)))
+                yield StudyCell(
+                    study, kind, model, chosen, tuple(_jobs(kind, StudyContext(model, chosen, at, bench), where))
+                )
 
 
-def _jobs(kind: Kind, place: Place, where: Page) -> list[Job]:
+def _jobs(kind: Kind, place: StudyContext, where: YamlNode) -> list[Job]:
     try:
         return kind.jobs(place)
     except AssayError as error:
         raise type(error)(f"{where.where} with {place.at['model']} on {place.at['data']}: {error}") from error
 
 
-def _study(page: Page, seed: Any) -> Kind:
+def _study(page: YamlNode, seed: Any) -> Kind:
     """The kind of a study with its settings; a study that names no kind is named like one."""
     if page.name in RESERVED or page.value_of("kind") in RESERVED:
         raise SpecError(f"{page.where}: the names {', '.join(RESERVED)} are taken; a training belongs under `models`")
@@ -104,21 +106,23 @@ def _study(page: Page, seed: Any) -> Kind:
     return built(page, Spec(name, tuple(given.items())), cls)  # type: ignore[no-any-return]
 
 
-def _models(page: Page, models: Mapping[str, Outside | Trained]) -> set[str]:
+def _models(page: YamlNode, models: Mapping[str, ExternalModel | TrainedModel]) -> set[str]:
     """The names of a study's models; the name of a grid means all of it."""
     grids = [model.grid for model in models.values()]
     asked = page.names("models", [*grids, *models], default=grids)
     return {name for name, model in models.items() if name in asked or model.grid in asked}
 
 
-def _data(page: Page, data: Mapping[str, Data], model: Outside | Trained) -> list[Data]:
+def _data(
+    page: YamlNode, data: Mapping[str, DataReference], model: ExternalModel | TrainedModel
+) -> list[DataReference]:
     asked = page.names("data", [*data, TRAINED_ON], default=list(data))
-    if TRAINED_ON in asked and not isinstance(model, Trained):
+    if TRAINED_ON in asked and not isinstance(model, TrainedModel):
         raise SpecError(
             f"{page.where}: data: {TRAINED_ON} means what a model of this plan was trained on, but {model.name} comes "
             "from outside; name its data sets"
         )
-    own = [model.trained_on] if isinstance(model, Trained) and TRAINED_ON in asked else []
+    own = [model.trained_on] if isinstance(model, TrainedModel) and TRAINED_ON in asked else []
     return list(dict.fromkeys([*own, *(data[name] for name in asked if name != TRAINED_ON)]))
 
 

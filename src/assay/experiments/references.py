@@ -16,7 +16,7 @@ from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.datasets.load import load_dataset
 from assay.experiments.artifacts import Artifacts
-from assay.experiments.rule import Rule
+from assay.experiments.requirement import Requirement
 from assay.models.encode import TextEncoder
 from assay.models.load import BUILTIN, load_model
 from assay.models.model import Model
@@ -29,7 +29,7 @@ WEIGHTS = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a pretrained fol
 
 
 @dataclass(frozen=True)
-class Data:
+class DataReference:
     """A data set by name; split and limit say which examples are explained, training takes its own."""
 
     name: str
@@ -48,7 +48,7 @@ class Data:
 
 
 @dataclass(frozen=True, eq=False)
-class GivenData:
+class InMemoryData:
     """A data set in memory."""
 
     dataset: Dataset
@@ -62,7 +62,7 @@ class GivenData:
 
 
 @dataclass(frozen=True)
-class Outside:
+class ExternalModel:
     """A model from outside the plan; its records know it by the fingerprint of its weights."""
 
     name: str
@@ -73,7 +73,7 @@ class Outside:
     dtype: str | None = None
     needs: tuple[str, ...] = ()
     about: tuple[tuple[str, Any], ...] = ()
-    requires: Rule | None = None
+    requires: Requirement | None = None
 
     @property
     def grid(self) -> str:
@@ -89,14 +89,14 @@ class Outside:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedModel:
     """A model that the plan trains; its records know it by the key of its training."""
 
     name: str
     key: str
-    trained_on: Data
+    trained_on: DataReference
     about: tuple[tuple[str, Any], ...] = ()  # its place in the plan: grid, base, trained_on, seed
-    requires: Rule | None = None
+    requires: Requirement | None = None
     training: Any = None  # its kind (kinds/train.py), for studies that train it again on other data
 
     @property
@@ -119,12 +119,12 @@ class Trained:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class InMemoryModel:
     """A model in memory, of a caller of evaluate."""
 
     model: Model
     needs: tuple[str, ...] = ()
-    requires: Rule | None = None
+    requires: Requirement | None = None
 
     @property
     def name(self) -> str:
@@ -138,8 +138,8 @@ class Given:
         return self.model
 
 
-AnyData = Data | GivenData
-AnyModel = Outside | Trained | Given
+AnyData = DataReference | InMemoryData
+AnyModel = ExternalModel | TrainedModel | InMemoryModel
 
 
 def identity(model: Model) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def numbered(data: Dataset, part: tuple[int, int] | None) -> list[tuple[int, Exa
 
 
 @lru_cache(maxsize=8)
-def _loaded(data: Data) -> Dataset:
+def _loaded(data: DataReference) -> Dataset:
     columns: Mapping[str, str | None] | None = data.given
     return load_dataset(data.source, split=data.split, columns=columns, limit=data.limit, seed=data.seed)
 

@@ -18,8 +18,8 @@ from assay.experiments.kinds._roar_jobs import Intact, Rank, Retrain
 from assay.experiments.kinds.measurable import Curve, Measurable, Tune
 from assay.experiments.kinds.roar import RANDOM, Roar
 from assay.experiments.kinds.train import Train
-from assay.experiments.plan import Cell, Plan
-from assay.experiments.references import Trained, bare
+from assay.experiments.plan import Plan, StudyCell
+from assay.experiments.references import TrainedModel, bare
 from assay.experiments.store import Store
 from assay.explainers.explain import named_methods
 from assay.statistics.bootstrap import Interval
@@ -109,16 +109,16 @@ class Curves:
 
 def curves(plan: Plan, store: Store) -> list[Curves]:
     """Those of a plan's ROAR studies, as far as they are finished."""
-    groups: dict[tuple[str, str, Train], list[Cell]] = defaultdict(list)
+    groups: dict[tuple[str, str, Train], list[StudyCell]] = defaultdict(list)
     for cell in plan.cells:
-        if isinstance(cell.kind, Roar | Measurable) and isinstance(cell.model, Trained):
+        if isinstance(cell.kind, Roar | Measurable) and isinstance(cell.model, TrainedModel):
             alike = replace(cell.model.training, seed=0)  # trainings that differ in nothing but their seed
             groups[cell.study, cell.model.grid, alike].append(cell)
     found = [_joined(cells, store) for cells in groups.values()]
     return [part for part in found if part is not None]
 
 
-def _joined(cells: list[Cell], store: Store) -> Curves | None:
+def _joined(cells: list[StudyCell], store: Store) -> Curves | None:
     kind, model = cells[0].kind, cells[0].model
     if not isinstance(kind, Roar | Measurable):
         raise RuntimeError(f"{cells[0].name} is no ROAR study")
@@ -164,7 +164,7 @@ def _ratios(kind: Roar | Measurable) -> dict[Any, float]:
     return {**{k: k / end for k in (0, *steps)}, "all": 1.0}
 
 
-def _answers(cell: Cell, ratios: Mapping[Any, float], store: Store) -> dict[str, dict[Any, list[int]]]:
+def _answers(cell: StudyCell, ratios: Mapping[Any, float], store: Store) -> dict[str, dict[Any, list[int]]]:
     out: dict[str, dict[Any, list[int]]] = defaultdict(dict)
     for job in _answering([cell]):
         rows, method, point = _rows(job, store), job.at["method"], job.at["masked"]
@@ -175,7 +175,7 @@ def _answers(cell: Cell, ratios: Mapping[Any, float], store: Store) -> dict[str,
     return out
 
 
-def _answering(cells: list[Cell]) -> list[Job]:
+def _answering(cells: list[StudyCell]) -> list[Job]:
     return [job for cell in cells for job in cell.jobs if isinstance(job.kind, Intact | Retrain | Curve)]
 
 
@@ -184,7 +184,7 @@ def _rows(job: Job, store: Store) -> Any:
     return None if record is None else record.rows
 
 
-def _masses(cells: list[Cell], store: Store) -> dict[str, dict[str, list[float]]]:
+def _masses(cells: list[StudyCell], store: Store) -> dict[str, dict[str, list[float]]]:
     """By method, of ranks by the unmasked models: a number per seed."""
     found: dict[str, list[dict[str, float]]] = defaultdict(list)
     for job in (job for cell in cells for job in cell.jobs):
@@ -194,7 +194,7 @@ def _masses(cells: list[Cell], store: Store) -> dict[str, dict[str, list[float]]
     return {m: {k: [r[k] for r in rows] for k in rows[0]} for m, rows in known.items()}
 
 
-def _seconds(cells: list[Cell], store: Store) -> dict[str, dict[str, float]]:
+def _seconds(cells: list[StudyCell], store: Store) -> dict[str, dict[str, float]]:
     """Mean seconds of an explanation of all splits and of a retraining, by method."""
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: {"explain": [], "train": []})
     for job in (job for cell in cells for job in cell.jobs):
@@ -205,7 +205,7 @@ def _seconds(cells: list[Cell], store: Store) -> dict[str, dict[str, float]]:
     return {m: {k: float(np.mean(v)) for k, v in parts.items() if v} for m, parts in found.items()}
 
 
-def _outside(cells: list[Cell], seeds: Mapping[str, list[int]], store: Store) -> dict[str, list[float]]:
+def _outside(cells: list[StudyCell], seeds: Mapping[str, list[int]], store: Store) -> dict[str, list[float]]:
     """The mean over seeds of what MaSF says at every ratio."""
     found: dict[str, list[list[float]]] = defaultdict(list)
     for job in _answering(cells):

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.progress import Progress
-from assay.experiments.agenda import Agenda, State
-from assay.experiments.bench import Outcome
 from assay.experiments.engines import engine_of
 from assay.experiments.job import Job
 from assay.experiments.plan import Plan, part_of, read_plan
+from assay.experiments.scheduler import Scheduler, State
 from assay.experiments.status import Status
 from assay.experiments.store import Store, default_folder
+from assay.experiments.worker import Outcome
 
-Watch = Callable[[Agenda, Job, Outcome], None]
+Watch = Callable[[Scheduler, Job, Outcome], None]
 
 
 def run(
@@ -41,37 +41,37 @@ def run(
     kept = Store(Path(store) if store is not None else default_folder())
     made = engine_of(engine, workers=workers, address=address, threads=threads)
     found = part_of(plan if isinstance(plan, Plan) else read_plan(plan, kept), only or {})
-    agenda = Agenda(found.jobs, kept, keep=keep)
-    before = sum(state is State.done for state in agenda.state.values())
-    if agenda.todo:
+    scheduler = Scheduler(found.jobs, kept, keep=keep)
+    before = sum(state is State.done for state in scheduler.state.values())
+    if scheduler.todo:
         kept.prepare()
-        _drive(made, agenda, progress, watch)
-    agenda.close()
-    _write_down(agenda)
-    return Status(found, kept, agenda.state, agenda.reasons, before)
+        _drive(made, scheduler, progress, watch)
+    scheduler.close()
+    _write_down(scheduler)
+    return Status(found, kept, scheduler.state, scheduler.reasons, before)
 
 
-def _drive(engine: Any, agenda: Agenda, progress: bool | None, watch: Watch | None) -> None:
-    with Progress("running", agenda.todo, progress) as bar:
-        left = agenda.todo
+def _drive(engine: Any, scheduler: Scheduler, progress: bool | None, watch: Watch | None) -> None:
+    with Progress("running", scheduler.todo, progress) as bar:
+        left = scheduler.todo
 
         def ended(job: Job, outcome: Outcome) -> None:
             nonlocal left
-            agenda.finish(job, outcome)
-            bar.advance(left - agenda.todo)  # a failure may end others with it
-            left = agenda.todo
+            scheduler.finish(job, outcome)
+            bar.advance(left - scheduler.todo)  # a failure may end others with it
+            left = scheduler.todo
             if watch is not None:
-                watch(agenda, job, outcome)
+                watch(scheduler, job, outcome)
 
-        engine.run(agenda, ended)
+        engine.run(scheduler, ended)
 
 
-def _write_down(agenda: Agenda) -> None:
+def _write_down(scheduler: Scheduler) -> None:
     """Skipped jobs have a note that says why; one that is not skipped any more has none."""
-    for key, job in agenda.jobs.items():
-        if agenda.state[key] is State.skipped:
-            if agenda.store.note("skipped", key) is None:
-                content = {"key": key, "at": dict(job.at), "reason": agenda.reasons[key]}
-                agenda.store.put_note("skipped", key, content)
+    for key, job in scheduler.jobs.items():
+        if scheduler.state[key] is State.skipped:
+            if scheduler.store.note("skipped", key) is None:
+                content = {"key": key, "at": dict(job.at), "reason": scheduler.reasons[key]}
+                scheduler.store.put_note("skipped", key, content)
         else:
-            agenda.store.drop_note("skipped", key)
+            scheduler.store.drop_note("skipped", key)

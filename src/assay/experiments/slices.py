@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from assay.core.attributions import Attributions
-from assay.core.memory import give_back
+from assay.core.memory import trim_heap
 from assay.core.progress import Progress
 from assay.core.types import Attribution, Example, Scale, Target
 from assay.evaluation.agreement.spearman import Spearman
@@ -33,7 +33,7 @@ def evaluate_slice(
     """Values per metric, method and example, curves, agreement of methods, costs and the model's own outputs."""
     on = job.open(chunk, targets)
     found = job.attributions(on, bar)
-    give_back()
+    trim_heap()
     asked = {name: made for name, made in metrics.items() if is_faithfulness(made)}
     values, curves = faithfulness(job, on, found, asked)
     for name, made in metrics.items():

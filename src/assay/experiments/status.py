@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.experiments.agenda import Agenda, State
 from assay.experiments.job import Job
 from assay.experiments.plan import Plan, read_plan
+from assay.experiments.scheduler import Scheduler, State
 from assay.experiments.store import Store, default_folder
 
 
@@ -47,6 +47,6 @@ def status(plan: str | Path | Plan, store: str | Path | Store | None = None) -> 
     """Look, and run nothing."""
     kept = store if isinstance(store, Store) else Store(Path(store) if store is not None else default_folder())
     found = plan if isinstance(plan, Plan) else read_plan(plan, kept)
-    agenda = Agenda(found.jobs, kept)
-    agenda.remember_failures()
-    return Status(found, kept, agenda.state, agenda.reasons)
+    scheduler = Scheduler(found.jobs, kept)
+    scheduler.remember_failures()
+    return Status(found, kept, scheduler.state, scheduler.reasons)

@@ -13,7 +13,7 @@ import torch
 
 from assay.core.attributions import Attributions
 from assay.core.errors import AssayError, InputError, ModelError, SpecError
-from assay.core.memory import give_back
+from assay.core.memory import trim_heap
 from assay.core.progress import Progress
 from assay.core.rng import generator, seed_of
 from assay.core.spec import Spec
@@ -21,7 +21,7 @@ from assay.core.types import Attribution, Cost, Example, Scores, Target
 from assay.explainers import METHODS
 from assay.explainers.inputs import examples, is_single
 from assay.explainers.protocols import BlackBox, Composite, WhiteBox, declared
-from assay.masking.flow import drive
+from assay.masking.flow import run_flows
 from assay.masking.game import Game, Outputs, out_of_memory
 from assay.masking.removal import Removal, removal_for
 from assay.masking.units import divide, pad_unseen, to_units
@@ -160,7 +160,7 @@ class Job:
     def run(self, chunk: Sequence[tuple[int, Example]], targets: list[Any], bar: Progress) -> dict[str, Attributions]:
         """Open a round and explain it with all methods."""
         found = self.attributions(self.open(chunk, targets), bar)
-        give_back()
+        trim_heap()
         return found
 
     def encode(self, example: Example, index: int) -> Encoding:
@@ -204,7 +204,7 @@ class Job:
             return targets.take([i]).values(torch.from_numpy(outputs).double()).numpy()
 
         began = time.perf_counter()
-        results = drive(game, flows, value)
+        results = run_flows(game, flows, value)
         own = (time.perf_counter() - began) / max(1, len(encodings))
         known, spec = _known(targets), Spec.of(method)
         empties = [game.memo[i].get(np.packbits(np.zeros(e.players, bool)).tobytes()) for i, e in enumerate(encodings)]

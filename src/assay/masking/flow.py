@@ -15,7 +15,7 @@ Values = NDArray[np.float64]
 Flow = Generator[Bools, Values, Any]  # yields keep-masks (M,U), receives values (M,), returns scores (U,) or Scores
 
 
-def drive(game: Asks, flows: Sequence[Flow], value: Callable[[int, Outputs], Values]) -> list[Scores]:
+def run_flows(game: Asks, flows: Sequence[Flow], value: Callable[[int, Outputs], Values]) -> list[Scores]:
     """Run all flows to their end; `value(i, outputs)` turns class outputs (M,C) into the values (M,) of flow i."""
     done: dict[int, Scores] = {}
     answers: dict[int, Values | None] = dict.fromkeys(range(len(flows)))

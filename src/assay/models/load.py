@@ -24,7 +24,7 @@ from transformers import (
 )
 
 from assay.core.errors import ModelError, nearest
-from assay.models import bilstm, seams  # noqa: F401  bilstm: transformers learns of the architecture
+from assay.models import bilstm, hooks  # noqa: F401  bilstm: transformers learns of the architecture
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.families import Family, family_of
 from assay.models.heads import HEADS
@@ -91,7 +91,7 @@ def load_without_weights(folder: str | Path, fingerprint: str) -> Model:
     about = Path(folder) / "assay.json"
     own = json.loads(about.read_text()) if about.is_file() else None
     make: Any = T5EncoderModel if own and config.model_type == "t5" else _auto_class("", config, None).from_config
-    with torch.device("meta"), seams.quiet():
+    with torch.device("meta"), hooks.quiet():
         hf = make(config)
         head = None if own is None else (OwnHead(HEADS.get(own["head"])(config.hidden_size, len(own["labels"]))), own)
     images = family_of(config.model_type).images
@@ -138,7 +138,7 @@ def _from_path(
 def _reading(name: str) -> Iterator[None]:
     """What transformers says of a folder or id that cannot be read, in one sentence."""
     try:
-        with seams.quiet():
+        with hooks.quiet():
             yield
     except (OSError, ValueError) as error:
         raise ModelError(f"cannot load {name!r}: {_first_line(error)}; give a folder or a hub id") from error
@@ -209,7 +209,7 @@ def _from_adapter(path: str, prompt: Prompt | None, device: torch.device, dtype:
     auto = AutoPeftModelForSequenceClassification if prompt is None else AutoPeftModelForCausalLM
     more: dict[str, Any] = {} if prompt is not None or classes is None else {"num_labels": classes}
     wrapped = auto.from_pretrained(path, dtype=dtype or torch.float32, use_safetensors=True, **more)
-    hf: PreTrainedModel = seams.unwrap_peft(wrapped.to(device))
+    hf: PreTrainedModel = hooks.unwrap_peft(wrapped.to(device))
     return hf, base
 
 
@@ -251,7 +251,7 @@ def _from_objects(model: Any, tokenizer: Any) -> tuple[str, PreTrainedModel, Any
         and hasattr(model, "task")
     ):  # a transformers pipeline
         model, tokenizer = model.model, tokenizer or model.tokenizer or model.image_processor
-    hf = seams.unwrap_peft(model)
+    hf = hooks.unwrap_peft(model)
     if not isinstance(hf, PreTrainedModel):
         raise ModelError(
             f"a {type(model).__name__} was given; give a folder, a hub id, a (model, tokenizer) pair, "
@@ -275,7 +275,7 @@ def _assemble(
     prompt: Prompt | None,
 ) -> Model:
     family = family_of(hf.config.model_type)
-    causal = family.causal or prompt is not None or seams.reads_last_token(hf)
+    causal = family.causal or prompt is not None or hooks.reads_last_token(hf)
     if family.images:
         encoder: TextEncoder | ImageEncoder = _image_encoder(hf, reader, family)
         reader = None
@@ -335,7 +335,7 @@ def _task(hf: PreTrainedModel, classes: int, prompt: Prompt | None) -> str:
 def _first_position(hf: PreTrainedModel, family: Family) -> int:
     if family.positions != "after_pad":
         return 0
-    lookup = seams.word_module(hf, family)
+    lookup = hooks.word_module(hf, family)
     padding: int | None = getattr(lookup, "padding_idx", None)
     return int(hf.config.pad_token_id if padding is None else padding) + 1
 

@@ -16,14 +16,14 @@ from transformers import PreTrainedModel
 from assay.core.errors import ModelError
 from assay.core.rng import seed_of
 from assay.core.types import Example
-from assay.models import seams
-from assay.models.capture import Recorder
+from assay.models import hooks
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.encoding import Batch, Encoding, Rows, collate
 from assay.models.families import Family
 from assay.models.readout import LabelWords, OwnHead, Readout
 from assay.models.target import Targets
 from assay.models.trace import Trace
+from assay.models.trace_recorder import Recorder
 
 
 @dataclass
@@ -114,7 +114,7 @@ class Model:
     def frozen(self) -> Iterator[None]:
         """Evaluation mode without parameter gradients; nests for free."""
         head = [self.readout.head] if isinstance(self.readout, OwnHead) else []  # its dropout counts too
-        with nullcontext() if self._frozen else seams.frozen(self.hf, *head):
+        with nullcontext() if self._frozen else hooks.frozen(self.hf, *head):
             self._frozen += 1
             try:
                 yield
@@ -127,7 +127,7 @@ class Model:
         """(B,T,D) word embeddings, before positions; a class token that no look-up makes has zeros."""
         if batch.embeddings is not None:
             return batch.embeddings
-        lookup = seams.word_module(self.hf, self.family)
+        lookup = hooks.word_module(self.hf, self.family)
         with self.frozen():
             rows: Tensor = lookup(batch.ids if batch.pixels is None else batch.pixels)
         lead = self.family.lead
@@ -151,7 +151,7 @@ class Model:
     def _replaced(self, embeddings: Tensor | None) -> Any:
         if embeddings is None:
             return nullcontext()
-        return seams.word_embeddings(self.hf, self.family, embeddings)
+        return hooks.word_embeddings(self.hf, self.family, embeddings)
 
     def _inputs(self, batch: Batch) -> dict[str, Tensor]:
         if batch.pixels is not None:
@@ -167,7 +167,7 @@ class Model:
     def _arguments(self) -> frozenset[str]:
         names = getattr(self.tokenizer, "model_input_names", [])
         wanted = {"position_ids"} | ({"token_type_ids"} if "token_type_ids" in names else set())
-        return frozenset(name for name in wanted if seams.accepts(self.hf, name))
+        return frozenset(name for name in wanted if hooks.accepts(self.hf, name))
 
     def gradients(self, batch: Batch, targets: Targets, *, settle: bool = False) -> Gradient:
         """Values and their gradients with respect to the word embeddings.
@@ -177,7 +177,7 @@ class Model:
         """
         embeddings = self.embeddings(batch)
         second = embeddings.requires_grad
-        with torch.enable_grad(), self.frozen(), seams.twice_differentiable() if second else nullcontext():
+        with torch.enable_grad(), self.frozen(), hooks.twice_differentiable() if second else nullcontext():
             embeddings = embeddings if second else embeddings.detach().requires_grad_()
             logits = self.logits(replace(batch, embeddings=embeddings))
             values = (targets.settle(logits) if settle else targets).values(logits)
@@ -190,21 +190,21 @@ class Model:
         w = weights.unsqueeze(-1)
         return self.logits(replace(batch, embeddings=w * self.embeddings(batch) + (1 - w) * reference))
 
-    def tapped(self, batch: Batch, tap: seams.Tap) -> Tensor:
+    def tapped(self, batch: Batch, tap: hooks.Tap) -> Tensor:
         """Logits, with `tap` seeing (and perhaps replacing) attention probabilities and values of every layer."""
-        with self.frozen(), seams.attention(self.hf, self.family, tap):
+        with self.frozen(), hooks.attention(self.hf, self.family, tap):
             return self.logits(batch)
 
     @torch.no_grad()
     def highest_states(self, batch: Batch) -> Tensor:
         """(B,L,D) the highest activation over positions, per layer and dimension."""
-        with self.frozen(), seams.highest_states(self.hf, self.family, batch.mask) as found:
+        with self.frozen(), hooks.highest_states(self.hf, self.family, batch.mask) as found:
             self.logits(batch)
         return torch.stack(found, 1)
 
     def trace(self, batch: Batch) -> Trace:
         """A forward pass as data: hidden states, attention, norms, activations and the weights between them."""
-        seams.need_blocks(self.hf, self.family)
+        hooks.need_blocks(self.hf, self.family)
         if batch.embeddings is not None:
             batch = replace(batch, embeddings=batch.embeddings.detach())
         head = self.readout.head if isinstance(self.readout, OwnHead) else None
@@ -227,21 +227,25 @@ class Model:
 
     @property
     def n_blocks(self) -> int:
-        return len(seams.blocks(self.hf))
+        return len(hooks.blocks(self.hf))
 
-    def redrawn(self, block: int, seed: int, *, lent: bool = True) -> dict[str, Tensor]:
+    def reinitialised(self, block: int, seed: int, *, shared_parameters: bool = True) -> dict[str, Tensor]:
         """A block's parameters drawn anew by its architecture's own initialisation, from (model, block, seed).
 
         `lent` False leaves out what the first block lends to all others (T5's position bias).
         """
-        drawn = seams.redrawn(self.hf, block, seed_of(self.fingerprint, block, seed))
-        return {name: tensor for name, tensor in drawn.items() if lent or name not in self.family.lent}
+        drawn = hooks.reinitialised(self.hf, block, seed_of(self.fingerprint, block, seed))
+        return {
+            name: tensor
+            for name, tensor in drawn.items()
+            if shared_parameters or name not in self.family.shared_parameters
+        }
 
     @contextmanager
-    def with_blocks(self, weights: seams.Weights) -> Iterator[None]:
+    def with_blocks(self, weights: hooks.Weights) -> Iterator[None]:
         """The model with other weights in some blocks; embeddings and head stay, and afterwards all is as before."""
         _ = self.fingerprint  # it names the model that comes back
-        with seams.block_weights(self.hf, weights):
+        with hooks.block_weights(self.hf, weights):
             self._forget()
             try:
                 yield

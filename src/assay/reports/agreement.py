@@ -6,30 +6,30 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import combinations
 
-from assay.reports.faces import Face
-from assay.reports.marks import figures
+from assay.reports.method_style import MethodStyle
+from assay.reports.symbols import figures
 from assay.statistics.bootstrap import Interval, intervals
 
 
-def agreement(pairs: Mapping[str, Sequence[float]], faces: Mapping[str, Face], seed: int) -> str:
+def agreement(pairs: Mapping[str, Sequence[float]], styles: Mapping[str, MethodStyle], seed: int) -> str:
     """A symmetric table, and a sentence about its extremes with intervals. `pairs` are "a ~ b" -> (N,)."""
     if not pairs:
         return '<p class="note">There is only one method, so there is nothing to agree with.</p>'
     found = dict(zip(pairs, intervals(list(pairs.values()), seed=seed), strict=True))
-    heads = "".join(f'<th scope="col"><div class="turn">{escape(f.short)}</div></th>' for f in faces.values())
-    rows = "".join(_row(face, faces, found) for face in faces.values())
+    heads = "".join(f'<th scope="col"><div class="turn">{escape(f.short)}</div></th>' for f in styles.values())
+    rows = "".join(_row(face, styles, found) for face in styles.values())
     table = f'<table class="matrix"><thead><tr><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Agreement">{table}</div>{_extremes(found, faces)}'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Agreement">{table}</div>{_extremes(found, styles)}'
     )
 
 
-def _row(face: Face, faces: Mapping[str, Face], found: Mapping[str, Interval]) -> str:
-    cells = "".join(_cell(face, other, found) for other in faces.values())
+def _row(face: MethodStyle, styles: Mapping[str, MethodStyle], found: Mapping[str, Interval]) -> str:
+    cells = "".join(_cell(face, other, found) for other in styles.values())
     return f'<tr><th scope="row">{face.html}</th>{cells}</tr>'
 
 
-def _cell(one: Face, other: Face, found: Mapping[str, Interval]) -> str:
+def _cell(one: MethodStyle, other: MethodStyle, found: Mapping[str, Interval]) -> str:
     if one is other:
         return '<td aria-label="itself">·</td>'
     here = found.get(f"{one.method} ~ {other.method}") or found[f"{other.method} ~ {one.method}"]
@@ -45,9 +45,9 @@ def _short(value: float) -> str:
     return f"−{text}" if value < 0 and text != ".00" else text
 
 
-def _extremes(found: Mapping[str, Interval], faces: Mapping[str, Face]) -> str:
+def _extremes(found: Mapping[str, Interval], styles: Mapping[str, MethodStyle]) -> str:
     """Who agrees most and least; the control is left out, it agrees with nobody."""
-    real = [(found[f"{a.method} ~ {b.method}"], a, b) for a, b in combinations(faces.values(), 2)]
+    real = [(found[f"{a.method} ~ {b.method}"], a, b) for a, b in combinations(styles.values(), 2)]
     real = sorted((pair for pair in real if not pair[1].control and not pair[2].control), key=lambda p: p[0].value)
     if not real:
         return ""
@@ -55,5 +55,5 @@ def _extremes(found: Mapping[str, Interval], faces: Mapping[str, Face]) -> str:
     return f"<p>{closest}</p>" if len(real) == 1 else f"<p>{closest} Furthest apart: {_said(*real[0])}.</p>"
 
 
-def _said(interval: Interval, one: Face, other: Face) -> str:
+def _said(interval: Interval, one: MethodStyle, other: MethodStyle) -> str:
     return f"{one.name} and {other.name}, {' '.join(figures(interval.value, interval.low, interval.high))}"

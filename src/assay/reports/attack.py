@@ -11,10 +11,10 @@ from typing import Any
 
 from assay.core.types import Attribution, Example
 from assay.evaluation.adversarial.top_k_attack import MEASURES, TopKAttack, summary
-from assay.reports import study as parts
+from assay.reports import study_page as parts
 from assay.reports.examples import KEY, heat_map, pictures, shown_units
-from assay.reports.faces import Face, faces, short_names
-from assay.reports.marks import figures
+from assay.reports.method_style import MethodStyle, method_styles, short_names
+from assay.reports.symbols import figures
 from assay.statistics.sentences import listed
 
 MEASURED = ("gradient", "gradient_x_input", "integrated_gradients(tolerance=0.05)")  # for the default methods
@@ -28,7 +28,7 @@ HEADS = {
 
 
 @dataclass(frozen=True)
-class Attacked(parts.Found):
+class Attacked(parts.StudyResult):
     """What an attack on explanations found."""
 
     study: TopKAttack
@@ -45,7 +45,7 @@ class Attacked(parts.Found):
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
         """One self-contained page with original and attacked heat maps side by side."""
-        who = faces(self.methods, None)
+        who = method_styles(self.methods, None)
         scale = sum(row["epsilon_in_scale"] for row in self.rows) / len(self.rows)
         reach = sum(row["epsilon"] for row in self.rows) / len(self.rows)
         facts = parts.facts(
@@ -64,7 +64,7 @@ class Attacked(parts.Found):
         title = f"Can explanations of {self.model.title} be changed while its prediction stays?"
         parts.write(parts.page(title, self.verdict, facts, sections), path)
 
-    def _table(self, who: dict[str, Face]) -> str:
+    def _table(self, who: dict[str, MethodStyle]) -> str:
         head = "".join(f'<th scope="col" class="n">{HEADS[name]}</th>' for name in MEASURES)
         body = "".join(
             f'<tr><th scope="row">{who[row["method"]].html}<br><small>{row["objective"]}</small></th>'
@@ -86,13 +86,13 @@ class Attacked(parts.Found):
         told = [f"{escape(str(b))} in place of {escape(str(a))}" for a, b in pairs if str(a) != str(b)]
         return f" Before and after were measured by {listed(told)}, which was attacked." if told else ""
 
-    def _examples(self, who: dict[str, Face]) -> str:
+    def _examples(self, who: dict[str, MethodStyle]) -> str:
         by_id = {example.id: example for example in self.data}
         shown = list(dict.fromkeys(row["example"] for row in self.rows if "original" in row))
         blocks = [self._example(i, by_id[name], name, who) for i, name in enumerate(shown)]
         return KEY + "".join(blocks)
 
-    def _example(self, i: int, example: Example, name: str, who: dict[str, Face]) -> str:
+    def _example(self, i: int, example: Example, name: str, who: dict[str, MethodStyle]) -> str:
         mine = [row for row in self.rows if row["example"] == name and "original" in row]
         below = pictures(self.model, example, i) if example.image is not None else ("", "")
         return before_and_after(f"{i + 1}. {name}", mine, example, who, below)
@@ -102,7 +102,7 @@ def before_and_after(
     title: str,
     rows: Sequence[dict[str, Any]],
     example: Example,
-    who: dict[str, Face],
+    who: dict[str, MethodStyle],
     below: tuple[str, str] = ("", ""),
 ) -> str:
     """One block per example: for each method the original heat map, then what each objective made of it.

@@ -17,7 +17,7 @@ from assay.evaluation.gold import true_units
 from assay.experiments.evaluate import Evaluation
 from assay.models.encode import ImageEncoder
 from assay.models.model import Model
-from assay.reports.faces import Face
+from assay.reports.method_style import MethodStyle
 from assay.reports.style import LEVELS
 
 WINDOW = 140  # units shown of a long text
@@ -31,20 +31,20 @@ KEY = (
 )
 
 
-def examples(evaluation: Evaluation, faces: Mapping[str, Face]) -> str:
+def examples(evaluation: Evaluation, styles: Mapping[str, MethodStyle]) -> str:
     """One block per example that was kept for showing."""
     count = min(len(part) for part in evaluation.shown.values())
-    return KEY + "".join(_example(evaluation, i, faces) for i in range(count))
+    return KEY + "".join(_example(evaluation, i, styles) for i in range(count))
 
 
-def _example(evaluation: Evaluation, i: int, faces: Mapping[str, Face]) -> str:
+def _example(evaluation: Evaluation, i: int, styles: Mapping[str, MethodStyle]) -> str:
     example = evaluation.dataset[i]
     found = {method: part[i] for method, part in evaluation.shown.items()}
     below = pictures(evaluation.model, example, i) if example.image is not None else ("", "")
     first = next(iter(found.values()))
     window = shown_units(list(found.values()))
     maps = "".join(
-        f"<figure><figcaption>{faces[method].html}</figcaption>"
+        f"<figure><figcaption>{styles[method].html}</figcaption>"
         f"{heat_map(a, example, window, below[min(k, 1)])}</figure>"
         for k, (method, a) in enumerate(found.items())
     )

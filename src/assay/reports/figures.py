@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from assay.core.errors import AssayError
-from assay.reports.bands import Point
-from assay.reports.faces import Face, faces
+from assay.reports.aggregate import Point
 from assay.reports.legend import DARK, EDGE, LIGHT, MARKS, legend
+from assay.reports.method_style import MethodStyle, method_styles
 
 DPI = 144  # twice what a page shows
 PANEL = (4.6, 3.3)  # inches
@@ -135,7 +135,7 @@ def millions(count: float) -> str:
     return f"{count / 1e6:.2g}M" if count < 1e8 else f"{count / 1e6:.0f}M"
 
 
-def _line(axis: Any, xs: Sequence[float], at: Sequence[Point], face: Face, *, dotted: bool = False) -> None:
+def _line(axis: Any, xs: Sequence[float], at: Sequence[Point], face: MethodStyle, *, dotted: bool = False) -> None:
     if not at:
         return
     style = ":" if dotted else "--" if face.control else "-"
@@ -150,7 +150,7 @@ def _line(axis: Any, xs: Sequence[float], at: Sequence[Point], face: Face, *, do
         axis.plot(xs, spread.T, color=face.colour, linewidth=EDGE)
 
 
-def _bars(axis: Any, xs: Sequence[float], at: Sequence[Point], face: Face, width: float) -> None:
+def _bars(axis: Any, xs: Sequence[float], at: Sequence[Point], face: MethodStyle, width: float) -> None:
     if not at:
         return
     heights = np.array([p.value for p in at])
@@ -172,12 +172,12 @@ def _drawn(
     note: str = "",
     bars: bool = False,
     width: float = 1.0,
-) -> Iterator[tuple[list[Any], dict[str, Face]]]:
+) -> Iterator[tuple[list[Any], dict[str, MethodStyle]]]:
     """Axes side by side, at most `most` in a row, one legend below; written when the block ends."""
     figure_class, seaborn = _libraries()
     methods = list(dict.fromkeys(method for panel in panels for method in panel.methods))
     known = [*order, *(m for m in methods if m not in order)]
-    looks = faces(known, next((m for m in known if m.partition("(")[0] == "random"), None))
+    looks = method_styles(known, next((m for m in known if m.partition("(")[0] == "random"), None))
     looks = {method: face for method, face in looks.items() if method in methods}
     columns = min(len(panels), most)
     down = -(-len(panels) // columns)

@@ -12,16 +12,16 @@ import numpy as np
 
 from assay.evaluation.metrics import is_faithfulness
 from assay.reports.agreement import agreement
-from assay.reports.cards import card
 from assay.reports.examples import examples
-from assay.reports.faces import Face, breakable, faces
 from assay.reports.length_limit import past_limit
-from assay.reports.marks import arrow, figures
+from assay.reports.method_style import MethodStyle, breakable, method_styles
+from assay.reports.metric_docs import card
 from assay.reports.performance import performance
 from assay.reports.plots import curves
 from assay.reports.protocols import protocol_words, steps
 from assay.reports.reproduce import pairs, reproduce
 from assay.reports.style import style
+from assay.reports.symbols import arrow, figures
 from assay.reports.tables import costs, glance, performance_table, ranking
 from assay.statistics.bootstrap import Interval
 from assay.statistics.power import SMALL
@@ -46,7 +46,7 @@ TITLES = {
 def page(result: Result, command: str | None = None) -> str:
     """The report of an evaluation; `command` is the line that made it, if one did."""
     evaluation = result.evaluation
-    who = faces(list(evaluation.methods), result.control)
+    who = method_styles(list(evaluation.methods), result.control)
     measures = performance(evaluation)
     sections = {
         "glance": _glance(result, who),
@@ -80,7 +80,7 @@ def _links(sections: Mapping[str, str]) -> str:
 # --- the verdict -----------------------------------------------------------------------------------------------------
 
 
-def _verdict(result: Result, who: Mapping[str, Face], measures: Mapping[str, Interval]) -> str:
+def _verdict(result: Result, who: Mapping[str, MethodStyle], measures: Mapping[str, Interval]) -> str:
     found = result.comparisons
     says = "".join(_says(result, metric, who) for metric in found)
     limit = past_limit(result.evaluation)
@@ -99,7 +99,7 @@ def _careful(found: Mapping[str, Comparison]) -> str:
     return f"{few} examples are few. Below {SMALL}, intervals are too narrow and real differences are easily missed."
 
 
-def _says(result: Result, metric: str, who: Mapping[str, Face]) -> str:
+def _says(result: Result, metric: str, who: Mapping[str, MethodStyle]) -> str:
     """The sentence of one metric; what it cannot tell stands apart, in a softer voice."""
     c = result.comparisons[metric]
     note = "" if metric in result.twins else c.power_note
@@ -110,7 +110,7 @@ def _says(result: Result, metric: str, who: Mapping[str, Face]) -> str:
     return f"<dt>{breakable(metric)}<small>{better}</small></dt><dd>{_named(text, who)}{after}</dd>"
 
 
-def _named(text: str, who: Mapping[str, Face]) -> str:
+def _named(text: str, who: Mapping[str, MethodStyle]) -> str:
     """Escaped, with the names of methods set apart and short, so that the sentence can be read."""
     names = sorted(who, key=len, reverse=True)
     out, end = [], 0
@@ -141,13 +141,13 @@ def _facts(result: Result, measures: Mapping[str, Interval]) -> str:
 # --- the sections ----------------------------------------------------------------------------------------------------
 
 
-def _glance(result: Result, who: Mapping[str, Face]) -> str:
+def _glance(result: Result, who: Mapping[str, MethodStyle]) -> str:
     own = {metric: c for metric, c in result.comparisons.items() if metric not in result.twins}
     same = " ".join(f"{twin} has the same numbers as {other}." for twin, other in result.twins.items())
     return glance(own, who) + (f'<p class="note">{escape(same)}</p>' if same else "") if own else ""
 
 
-def _ranking(result: Result, who: Mapping[str, Face]) -> str:
+def _ranking(result: Result, who: Mapping[str, MethodStyle]) -> str:
     found, tables = result.comparisons, []
     for metric, comparison in found.items():
         if metric not in result.twins:
@@ -163,7 +163,7 @@ def _ranking(result: Result, who: Mapping[str, Face]) -> str:
     return f'{note}<div class="grid half">{"".join(tables)}</div>'
 
 
-def _curves(result: Result, who: Mapping[str, Face]) -> str:
+def _curves(result: Result, who: Mapping[str, MethodStyle]) -> str:
     evaluation, plots = result.evaluation, []
     for metric, rows in evaluation.curves.items():
         points = next(iter(rows.values())).shape[-1]
@@ -186,7 +186,7 @@ def _curves(result: Result, who: Mapping[str, Face]) -> str:
     return f'{note}<div class="grid">{"".join(plots)}</div>'
 
 
-def _agreement(result: Result, who: Mapping[str, Face]) -> str:
+def _agreement(result: Result, who: Mapping[str, MethodStyle]) -> str:
     if len(who) < 2:
         return ""
     rows = {pair: np.nan_to_num(row).tolist() for pair, row in result.evaluation.agreement.items()}
@@ -197,7 +197,7 @@ def _agreement(result: Result, who: Mapping[str, Face]) -> str:
     return note + agreement(rows, who, int(result.evaluation.settings["seed"]))
 
 
-def _costs(result: Result, who: Mapping[str, Face]) -> str:
+def _costs(result: Result, who: Mapping[str, MethodStyle]) -> str:
     note = (
         '<p class="note">Sequences through the model, forward and backward, and seconds, per example, as this run '
         "counted them: methods share what they ask, so an input that an earlier method has asked about costs nothing. "

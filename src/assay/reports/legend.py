@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from assay.reports.bands import Point
-from assay.reports.faces import Face
+from assay.reports.aggregate import Point
+from assay.reports.method_style import MethodStyle
 
 MARKS = {"circle": "o", "square": "s", "up": "^", "diamond": "D", "down": "v", "plus": "P", "cross": "X", "ring": "o"}
 DARK, LIGHT = 0.28, 0.12  # opacity of the two bands
@@ -14,7 +14,9 @@ EDGE = 0.6  # width of the line around the range of trainings, which would drown
 GREY = "#4b5560"
 
 
-def legend(figure: Any, looks: Mapping[str, Face], shown: Sequence[Point], *, bars: bool, note: str = "") -> None:
+def legend(
+    figure: Any, looks: Mapping[str, MethodStyle], shown: Sequence[Point], *, bars: bool, note: str = ""
+) -> None:
     """Methods first, then the two variances; as many names side by side as the figure is wide. note: dotted lines."""
     from matplotlib.lines import Line2D
 
@@ -26,7 +28,7 @@ def legend(figure: Any, looks: Mapping[str, Face], shown: Sequence[Point], *, ba
     figure.legend(handles=signs, loc="outside lower center", ncols=min(len(signs), columns), frameon=False, fontsize=9)
 
 
-def _methods(looks: Iterable[Face], bars: bool) -> Iterator[Any]:
+def _methods(looks: Iterable[MethodStyle], bars: bool) -> Iterator[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.reports.length_limit import past_limit
-from assay.reports.marks import arrow, figures, legend, mark
+from assay.reports.symbols import arrow, figures, legend, mark
 
 if TYPE_CHECKING:
     from assay.reports.result import Result

@@ -11,10 +11,10 @@ from typing import Any
 from assay.core.spec import parse
 from assay.evaluation.adversarial.top_k_attack import MEASURES
 from assay.evaluation.metrics import metric_class
-from assay.reports.bands import Point, points
-from assay.reports.faces import short_names
+from assay.reports.aggregate import Point, points
 from assay.reports.figures import Panel, bars, curves, lines
-from assay.reports.marks import arrow
+from assay.reports.method_style import short_names
+from assay.reports.symbols import arrow
 
 Row = Mapping[str, Any]
 Points = Mapping[tuple[Any, str], Point]

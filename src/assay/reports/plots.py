@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.reports.faces import Face, marker
+from assay.reports.method_style import MethodStyle, marker
 from assay.statistics.bootstrap import intervals
 from assay.statistics.verdict import Comparison, Standing
 
@@ -42,7 +42,7 @@ def bar_axis(comparison: Comparison) -> Axis:
     return Axis(ticks[0], ticks[-1])
 
 
-def interval_bar(standing: Standing, face: Face, axis: Axis, reference: float | None) -> str:
+def interval_bar(standing: Standing, face: MethodStyle, axis: Axis, reference: float | None) -> str:
     """A line from low to high with the face at the mean; dashed where the control's mean is."""
     known = math.isfinite(standing.low) and math.isfinite(standing.high)
     low, high = (axis.at(standing.low), axis.at(standing.high)) if known else (0, 0)
@@ -88,7 +88,7 @@ class Plot:
 def curves(
     curves: Mapping[str, Values],  # method -> (N,K)
     shares: Values,  # (K,)
-    faces: Mapping[str, Face],
+    method_styles: Mapping[str, MethodStyle],
     banded: Sequence[str],
     title: str,
     verb: str,
@@ -102,11 +102,11 @@ def curves(
     places = np.linspace(0, 1, len(shares)) if few else shares
     plot = Plot(LEFT + 8 + (RIGHT - LEFT - 12) * places, ticks[0], ticks[-1])
     parts = [_grid(plot, ticks), _shares(plot, shares if few else np.linspace(0, 1, 6), few, verb)]
-    parts += [_area(plot, *bands[m], faces[m]) for m in bands]
-    ordered = sorted(means, key=lambda m: not faces[m].control)  # the control lies below
-    parts += [_line(plot, means[m], faces[m], few) for m in ordered]
-    parts.append(_names(plot, {m: float(row[-1]) for m, row in means.items()}, faces))
-    ends = ", ".join(f"{faces[m].short} {row[-1]:.3g}" for m, row in means.items())
+    parts += [_area(plot, *bands[m], method_styles[m]) for m in bands]
+    ordered = sorted(means, key=lambda m: not method_styles[m].control)  # the control lies below
+    parts += [_line(plot, means[m], method_styles[m], few) for m in ordered]
+    parts.append(_names(plot, {m: float(row[-1]) for m, row in means.items()}, method_styles))
+    ends = ", ".join(f"{method_styles[m].short} {row[-1]:.3g}" for m, row in means.items())
     label = f"{title}: mean per share of units {verb}; at the last share {ends}"
     return _svg(f'class="plot" viewBox="0 0 {WIDTH} {HEIGHT}"', label, "".join(parts))
 
@@ -114,20 +114,20 @@ def curves(
 def along(
     rows: Mapping[str, Values],  # method -> (N,K)
     labels: Sequence[str],  # (K,) below the points
-    faces: Mapping[str, Face],
+    method_styles: Mapping[str, MethodStyle],
     title: str,
     words: str,
 ) -> str:
     """Mean at each of a few named places, from left to right, one line with a 95 % band per method."""
     means, bands = {m: row.mean(0) for m, row in rows.items()}, {m: _band(r) for m, r in rows.items() if len(r) > 1}
-    return banded(means, bands, labels, faces, title, words)
+    return banded(means, bands, labels, method_styles, title, words)
 
 
 def banded(
     means: Mapping[str, Values],  # method -> (K,)
     bands: Mapping[str, tuple[Values, Values]],  # method -> low, high; (K,) each
     labels: Sequence[str],  # (K,) below the points
-    faces: Mapping[str, Face],
+    method_styles: Mapping[str, MethodStyle],
     title: str,
     words: str,
 ) -> str:
@@ -142,10 +142,10 @@ def banded(
         if i % every == 0
     )
     below = f'<text x="{(LEFT + RIGHT) / 2:.0f}" y="{BOTTOM + 32}" text-anchor="middle">{escape(words)}</text>'
-    parts = [_grid(plot, ticks), marks, below, *(_area(plot, *band, faces[m]) for m, band in bands.items())]
-    parts += [_line(plot, row, faces[m], len(labels) <= 16) for m, row in means.items()]
-    parts.append(_names(plot, {m: float(row[-1]) for m, row in means.items()}, faces))
-    ends = ", ".join(f"{faces[m].short} {row[-1]:.3g}" for m, row in means.items())
+    parts = [_grid(plot, ticks), marks, below, *(_area(plot, *band, method_styles[m]) for m, band in bands.items())]
+    parts += [_line(plot, row, method_styles[m], len(labels) <= 16) for m, row in means.items()]
+    parts.append(_names(plot, {m: float(row[-1]) for m, row in means.items()}, method_styles))
+    ends = ", ".join(f"{method_styles[m].short} {row[-1]:.3g}" for m, row in means.items())
     label = f"{title}: mean at {labels[0]} to {labels[-1]}; at the last {ends}"
     return _svg(f'class="plot" viewBox="0 0 {WIDTH} {HEIGHT}"', label, "".join(parts))
 
@@ -186,13 +186,13 @@ def _shares(plot: Plot, shares: Values, few: bool, verb: str) -> str:
     return marks + words
 
 
-def _area(plot: Plot, low: Values, high: Values, face: Face) -> str:
+def _area(plot: Plot, low: Values, high: Values, face: MethodStyle) -> str:
     there = [f"{x:.1f},{plot.y(v):.1f}" for x, v in zip(plot.xs, high, strict=True)]
     back = [f"{x:.1f},{plot.y(v):.1f}" for x, v in zip(plot.xs[::-1], low[::-1], strict=True)]
     return f'<polygon points="{" ".join(there + back)}" fill="{face.colour}" fill-opacity=".16"/>'
 
 
-def _line(plot: Plot, row: Values, face: Face, few: bool) -> str:
+def _line(plot: Plot, row: Values, face: MethodStyle, few: bool) -> str:
     points = [(float(x), plot.y(float(v))) for x, v in zip(plot.xs, row, strict=True)]
     dash = ' stroke-dasharray="5 4"' if face.control else ""
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
@@ -201,13 +201,13 @@ def _line(plot: Plot, row: Values, face: Face, few: bool) -> str:
     return f"<g><title>{escape(face.method)}</title>{line}{''.join(marker(face, x, y, 3) for x, y in marked)}</g>"
 
 
-def _names(plot: Plot, ends: Mapping[str, float], faces: Mapping[str, Face]) -> str:
+def _names(plot: Plot, ends: Mapping[str, float], method_styles: Mapping[str, MethodStyle]) -> str:
     """Names at the ends of their lines, moved apart where they would overlap, with a thread to the line."""
     order = sorted(ends, key=lambda m: plot.y(ends[m]))
     places = spread([plot.y(ends[m]) for m in order], LINE, TOP, HEIGHT - 6)
     out = []
     for method, y in zip(order, places, strict=True):
-        face = faces[method]
+        face = method_styles[method]
         thread = f"M{plot.xs[-1] + 6:.1f} {plot.y(ends[method]):.1f}L{RIGHT + 12} {y:.1f}"
         out.append(f'<path d="{thread}" fill="none" stroke="{face.colour}" stroke-opacity=".6"/>')
         out.append(f'<text class="who" x="{RIGHT + 16}" y="{y + 3.8:.1f}">{escape(_cut(face.short))}</text>')

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.evaluation.sanity.layer_randomisation import LayerRandomisation, summary
-from assay.reports import study as parts
-from assay.reports.faces import Face, faces, short_names
-from assay.reports.marks import figures
+from assay.reports import study_page as parts
+from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.reports.plots import along
+from assay.reports.symbols import figures
 from assay.statistics.sentences import listed
 
 HALF = 0.5  # a mean correlation surely above it is kept, surely below it is lost
@@ -27,7 +27,7 @@ ABOUT = {
 
 
 @dataclass(frozen=True)
-class Randomised(parts.Found):
+class Randomised(parts.StudyResult):
     """What a layer randomisation found."""
 
     study: LayerRandomisation
@@ -51,7 +51,7 @@ class Randomised(parts.Found):
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
         """One self-contained page with a curve over the blocks per method."""
-        who = faces(self.methods, None)
+        who = method_styles(self.methods, None)
         seeds = len(self.study.seeds)
         facts = parts.facts(
             self.model,
@@ -63,7 +63,7 @@ class Randomised(parts.Found):
         title = f"Do explanations of {self.model.title} depend on what it learnt?"
         parts.write(parts.page(title, self.verdict, facts, sections), path)
 
-    def _mode(self, mode: str, who: dict[str, Face]) -> str:
+    def _mode(self, mode: str, who: dict[str, MethodStyle]) -> str:
         blocks = list(reversed(range(self.model.n_blocks)))
         curves = {m: _curve(self.rows, m, mode, blocks) for m in who}
         plot = along(curves, ["full", *(str(b + 1) for b in blocks)], who, mode, "block, last to first")
@@ -74,7 +74,7 @@ class Randomised(parts.Found):
         )
         return f'{note}<div class="grid half"><figure>{plot}</figure>{self._table(mode, blocks, who)}</div>'
 
-    def _table(self, mode: str, blocks: Sequence[int], who: dict[str, Face]) -> str:
+    def _table(self, mode: str, blocks: Sequence[int], who: dict[str, MethodStyle]) -> str:
         found = {(r["method"], r["block"]): r for r in self.summary if r["mode"] == mode}
         shown = list(dict.fromkeys([blocks[0], blocks[len(blocks) // 2], blocks[-1]]))
         head = "".join(f'<th scope="col" class="n">block {b + 1}</th>' for b in shown)

@@ -12,17 +12,17 @@ from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.verdict import COVERAGE, ENOUGH, FAITHFUL, NOT, OPEN, Faithfulness
 from assay.experiments.kinds.roar import RANDOM
 from assay.experiments.roar import MEASURABLE, Curves
-from assay.reports import study as parts
-from assay.reports.faces import Face, faces, short_names
-from assay.reports.marks import Mark
+from assay.reports import study_page as parts
+from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.reports.plots import banded
+from assay.reports.symbols import Symbol
 from assay.statistics.bootstrap import Interval
 from assay.statistics.sentences import listed
 
 MARKS = {
-    FAITHFUL: Mark("★", FAITHFUL, "best"),
-    NOT: Mark("▼", NOT, "bad"),
-    OPEN: Mark("○", OPEN, "open"),
+    FAITHFUL: Symbol("★", FAITHFUL, "best"),
+    NOT: Symbol("▼", NOT, "bad"),
+    OPEN: Symbol("○", OPEN, "open"),
 }
 UNKNOWN = 0.1  # share of inputs outside of what a measurable model knows that is too much; 0.05 is to be expected
 SHOWN = ("top_1", "top_3", "top_5", "top_10", "share_10", "share_20", "share_50")  # of the sparsity
@@ -69,10 +69,10 @@ class RoarPage:
         first = self.verdict or ["No method is finished yet."]
         parts.write(parts.page(title, first, self._facts(), sections, "seeds and test examples"), path)
 
-    def _faces(self) -> dict[str, Face]:
+    def _faces(self) -> dict[str, MethodStyle]:
         """One face per method in all studies; random is the control."""
         methods = dict.fromkeys(m for part in self.curves for m in part.predicted)
-        return faces(list(methods), RANDOM)
+        return method_styles(list(methods), RANDOM)
 
     def _facts(self) -> str:
         seeds = sorted({seed for part in self.curves for mine in part.seeds.values() for seed in mine})
@@ -86,7 +86,7 @@ class RoarPage:
         cells = "".join(f"<div><dt>{k}</dt><dd>{escape(v)}</dd></div>" for k, v in about.items())
         return f'<dl class="facts">{cells}</dl>'
 
-    def _curves(self, part: Curves, judged: Mapping[str, Faithfulness], who: Mapping[str, Face]) -> str:
+    def _curves(self, part: Curves, judged: Mapping[str, Faithfulness], who: Mapping[str, MethodStyle]) -> str:
         bands, n = part.bands(self.score), len(part.axis)
         plot = banded(
             {m: b.mean[:n] for m, b in bands.items()},
@@ -181,7 +181,7 @@ def below(gap: Interval | None) -> str:
     return "" if gap is None else f"{100 * gap.value:.1f} {between(gap)}"
 
 
-def _areas(judged: Mapping[str, Faithfulness], behind: Mapping[str, Interval], who: Mapping[str, Face]) -> str:
+def _areas(judged: Mapping[str, Faithfulness], behind: Mapping[str, Interval], who: Mapping[str, MethodStyle]) -> str:
     rows = []
     for method in sorted(judged, key=lambda m: -judged[m].value):
         f = judged[method]
@@ -195,7 +195,7 @@ def _areas(judged: Mapping[str, Faithfulness], behind: Mapping[str, Interval], w
     return _table("method", names, rows, "verdict")
 
 
-def _outside(part: Curves, who: Mapping[str, Face]) -> str:
+def _outside(part: Curves, who: Mapping[str, MethodStyle]) -> str:
     """Of a measurable model: is what it is asked about like what it has seen?"""
     if not part.outside:
         return ""
@@ -210,7 +210,7 @@ def _outside(part: Curves, who: Mapping[str, Face]) -> str:
     return note + f'<div class="wide">{_table("method", [f"{100 * r:.0f} %" for r in part.ratios], rows)}</div>'
 
 
-def _sparsity(curves: Sequence[Curves], who: Mapping[str, Face]) -> str:
+def _sparsity(curves: Sequence[Curves], who: Mapping[str, MethodStyle]) -> str:
     found = {method: masses for part in curves for method, masses in part.sparsity.items()}
     if not found:
         return ""
@@ -231,7 +231,7 @@ def _sparsity(curves: Sequence[Curves], who: Mapping[str, Face]) -> str:
     return note + _table("method", heads, rows)
 
 
-def _walltime(curves: Sequence[Curves], who: Mapping[str, Face]) -> str:
+def _walltime(curves: Sequence[Curves], who: Mapping[str, MethodStyle]) -> str:
     rows = []
     for part in curves:
         steps = part.steps

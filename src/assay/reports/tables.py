@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from assay.experiments.evaluate import Evaluation
-from assay.reports.faces import Face, breakable
-from assay.reports.marks import Mark, arrow, figures, legend, mark
+from assay.reports.method_style import MethodStyle, breakable
 from assay.reports.plots import Axis, bar_axis, interval_bar
+from assay.reports.symbols import Symbol, arrow, figures, legend, mark
 from assay.statistics.bootstrap import Interval
 from assay.statistics.sentences import number
 from assay.statistics.verdict import Comparison, Standing
@@ -21,14 +21,14 @@ from assay.statistics.verdict import Comparison, Standing
 # --- at a glance -----------------------------------------------------------------------------------------------------
 
 
-def glance(comparisons: Mapping[str, Comparison], faces: Mapping[str, Face]) -> str:
+def glance(comparisons: Mapping[str, Comparison], styles: Mapping[str, MethodStyle]) -> str:
     """Methods by metrics, a sign in every cell; who is in the best group most often stands first."""
     heads = "".join(
         f'<th scope="col"><div class="turn">{escape(metric)} <span aria-label="{c.better} is better">'
         f"{_turned(c.better)}</span></div></th>"
         for metric, c in comparisons.items()
     )
-    rows = "".join(_glance_row(method, comparisons, faces[method]) for method in _by_success(comparisons, faces))
+    rows = "".join(_glance_row(method, comparisons, styles[method]) for method in _by_success(comparisons, styles))
     table = (
         f'<table class="glance"><thead><tr><th scope="col">method</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     )
@@ -46,22 +46,22 @@ def _turned(better: str) -> str:
     return "→" if better == "higher" else "←"
 
 
-def _by_success(comparisons: Mapping[str, Comparison], faces: Mapping[str, Face]) -> list[str]:
+def _by_success(comparisons: Mapping[str, Comparison], styles: Mapping[str, MethodStyle]) -> list[str]:
     best, beats = Counter[str](), Counter[str]()
     for comparison in comparisons.values():
         for standing in comparison.standings:
             best[standing.method] += standing.best_group and standing.beats_random is not False
             beats[standing.method] += bool(standing.beats_random)
-    return sorted(faces, key=lambda m: (faces[m].control, -best[m], -beats[m]))
+    return sorted(styles, key=lambda m: (styles[m].control, -best[m], -beats[m]))
 
 
-def _glance_row(method: str, comparisons: Mapping[str, Comparison], face: Face) -> str:
+def _glance_row(method: str, comparisons: Mapping[str, Comparison], face: MethodStyle) -> str:
     cells = "".join(_glance_cell(c[method], c) for c in comparisons.values())
     return f'<tr><th scope="row">{face.html}</th>{cells}</tr>'
 
 
 def _glance_cell(standing: Standing, comparison: Comparison) -> str:
-    shown: Mark = mark(standing, comparison)
+    shown: Symbol = mark(standing, comparison)
     value, interval = figures(standing.value, standing.low, standing.high)
     return (
         f'<td title="{value} {interval}, {shown.words}"><span class="s {shown.kind}" role="img" '
@@ -72,11 +72,11 @@ def _glance_cell(standing: Standing, comparison: Comparison) -> str:
 # --- ranking ---------------------------------------------------------------------------------------------------------
 
 
-def ranking(names: Sequence[str], comparison: Comparison, faces: Mapping[str, Face]) -> str:
+def ranking(names: Sequence[str], comparison: Comparison, styles: Mapping[str, MethodStyle]) -> str:
     """Best first, with interval bars on one axis; a dashed line where the control is. Twins share one table."""
     axis = bar_axis(comparison)
     reference = comparison[comparison.control].value if comparison.control else None
-    rows = "".join(_ranking_row(s, comparison, faces[s.method], axis, reference) for s in comparison.standings)
+    rows = "".join(_ranking_row(s, comparison, styles[s.method], axis, reference) for s in comparison.standings)
     title = " = ".join(breakable(name) for name in names)
     better = f"{arrow(comparison.better)} {comparison.better} is better"
     return (
@@ -91,7 +91,7 @@ def _ends(axis: Axis) -> str:
     return f'<span class="ends" title="the ends of the axis">{ends}</span>'
 
 
-def _ranking_row(s: Standing, comparison: Comparison, face: Face, axis: Axis, reference: float | None) -> str:
+def _ranking_row(s: Standing, comparison: Comparison, face: MethodStyle, axis: Axis, reference: float | None) -> str:
     value, interval = figures(s.value, s.low, s.high)
     shown = mark(s, comparison)
     kind = ' class="best"' if shown.kind == "best" else ""
@@ -104,15 +104,15 @@ def _ranking_row(s: Standing, comparison: Comparison, face: Face, axis: Axis, re
 # --- costs and performance -------------------------------------------------------------------------------------------
 
 
-def costs(evaluation: Evaluation, faces: Mapping[str, Face]) -> str:
+def costs(evaluation: Evaluation, styles: Mapping[str, MethodStyle]) -> str:
     """Passes and time per example, what the method takes alone, and a bar of the time."""
-    seconds = {m: float(np.mean(evaluation.seconds[m])) for m in faces}
+    seconds = {m: float(np.mean(evaluation.seconds[m])) for m in styles}
     most = max(seconds.values()) or 1.0
     rows = "".join(
         f'<tr><th scope="row">{face.html}<small>alone: {_alone(evaluation.methods[m])}</small></th>'
         + "".join(f'<td class="n">{number(float(v))}</td>' for v in evaluation.passes[m].mean(0))
         + f'<td class="n">{_time(seconds[m])}</td><td class="time">{_length(seconds[m] / most, face)}</td></tr>'
-        for m, face in faces.items()
+        for m, face in styles.items()
     )
     heads = "".join(f'<th scope="col" class="n">{name}</th>' for name in ("forward", "backward", "seconds"))
     return (
@@ -131,7 +131,7 @@ def _time(seconds: float) -> str:
     return f"{seconds:.2g}" if seconds >= 0.001 else "&lt; 0.001"
 
 
-def _length(share: float, face: Face) -> str:
+def _length(share: float, face: MethodStyle) -> str:
     line = f'<rect width="{100 * share:.1f}%" height="10" rx="3" fill="{face.colour}" fill-opacity=".7"/>'
     return f'<svg class="bar" height="10" aria-hidden="true">{line}</svg>'
 

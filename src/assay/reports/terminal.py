@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from assay.reports.marks import arrow, figures, mark
 from assay.reports.plots import bar_axis
+from assay.reports.symbols import arrow, figures, mark
 from assay.statistics.verdict import Comparison, Standing
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from assay.core.errors import SpecError
 from assay.datasets.dataset import Dataset
 from assay.models.bilstm import BilstmAttentionConfig, BilstmAttentionForSequenceClassification
 from assay.models.model import Model
-from assay.training.fresh import name_labels, seeded, with_head
-from assay.training.words import Cut, word_tokenizer, word_vectors
+from assay.training.pretrained import name_labels, seeded, with_head
+from assay.training.word_vocabulary import Cut, word_tokenizer, word_vectors
 
 # Adam with amsgrad, L2 on everything but the attention of the single model, the best epoch by validation AUROC
 SINGLE_RECIPE = (

@@ -24,11 +24,11 @@ from assay.models.encode import TextEncoder
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.readout import OwnHead
-from assay.training import output as out
+from assay.training import run_folder as out
 from assay.training.encoded import Encode, Encoded, Labelled, encoded
-from assay.training.fresh import fresh_model
 from assay.training.history import History
 from assay.training.loop import Loss, Watch, fit
+from assay.training.pretrained import fresh_model
 from assay.training.recipe import LOSS, Better, Recipe
 from assay.training.scratch import is_scratch, scratch_model
 
@@ -47,7 +47,7 @@ class Metric(Protocol):
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainingResult:
     """A model with the weights of its best validation, and how it got there."""
 
     model: Model
@@ -79,7 +79,7 @@ def train_classifier(
     task: str | None = None,
     device: str | torch.device | None = None,
     **more: Any,
-) -> Trained:
+) -> TrainingResult:
     """Train `base` on `train`, keep what is best on `validation`, and save it.
 
     base: a folder or hub id of a pretrained model, whose head is drawn anew unless it has these very labels, or a size
@@ -94,10 +94,10 @@ def train_classifier(
         out.clear(folder)  # not before the base is read: its name may be mistyped
     history = fine_tune(model, train, validation, recipe, folder=folder, **more)
     if folder is None:
-        return Trained(model, history)
+        return TrainingResult(model, history)
     model = replace(model, name=folder.name)
     out.finish(folder, model, out.card(model, base, recipe, history, train, validation))
-    return Trained(model, history)
+    return TrainingResult(model, history)
 
 
 def fine_tune(

@@ -19,7 +19,7 @@ from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.models.encoding import Batch, Encoding, Rows
 from assay.models.model import Model
-from assay.training.loop import Data
+from assay.training.loop import TrainingData
 
 Encode = Callable[[Model, Example], Encoding]
 FAR = 10.0  # a mean or deviation of scores beyond this is out of reach of a fresh head at fine-tuning rates
@@ -44,9 +44,9 @@ class Encoded:
     encode: Encode
 
     @property
-    def data(self) -> Data:
+    def data(self) -> TrainingData:
         lengths = None if self.rows is None else [int(row.lengths[0]) for row in self.rows]
-        return Data(len(self.gold), self.batch, lengths)
+        return TrainingData(len(self.gold), self.batch, lengths)
 
     @property
     def fingerprint(self) -> str:

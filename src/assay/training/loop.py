@@ -25,12 +25,12 @@ from assay.core.errors import ModelError, SpecError, nearest
 from assay.core.progress import Progress
 from assay.core.rng import seed_of
 from assay.training import checkpoint
+from assay.training.batching import epoch_batches
 from assay.training.history import Check, History
 from assay.training.optimiser import make_optimiser, set_rate
-from assay.training.order import epoch_batches
-from assay.training.plan import Plan
 from assay.training.recipe import Recipe
 from assay.training.schedule import factor
+from assay.training.step_schedule import Plan
 
 Loss = Callable[[Any, Any], Tensor]  # (model, batch) -> mean over the batch's items
 Validate = Callable[[Any], Mapping[str, float]]  # model -> scores by name, the recipe's selection among them
@@ -38,7 +38,7 @@ Watch = Callable[[Check, bool], None]  # a check, and whether it is the best so 
 
 
 @dataclass(frozen=True)
-class Data:
+class TrainingData:
     """Items 0..size-1: how to make a batch of some, and how long each is (for batches of one length)."""
 
     size: int
@@ -48,7 +48,7 @@ class Data:
 
 def fit(
     model: nn.Module,
-    data: Data,
+    data: TrainingData,
     loss: Loss,
     validate: Validate | None,
     recipe: Recipe,
@@ -91,7 +91,7 @@ class _Run:
     """One training: what was asked for, and how far it is."""
 
     model: nn.Module
-    data: Data
+    data: TrainingData
     loss: Loss
     validate: Validate | None
     recipe: Recipe

@@ -27,7 +27,7 @@ from assay.datasets.dataset import Dataset
 from assay.models.families import FAMILIES, Family
 from assay.models.model import Model
 from assay.training.bilstm import BilstmSize, bilstm_model
-from assay.training.fresh import name_labels, seeded, with_head
+from assay.training.pretrained import name_labels, seeded, with_head
 from assay.training.vocabulary import train_wordpiece
 
 

@@ -53,5 +53,5 @@ def test_discard_keeps_what_a_report_needs(tmp_path: Path) -> None:
         (folder / "config.json").write_text("{}")
     kept.discard("k", ("*.json",))
     assert not kept.has("k")
-    assert [p.name for p in kept.remains("k").iterdir()] == ["config.json"]
+    assert [p.name for p in kept.kept_files("k").iterdir()] == ["config.json"]
     kept.discard("k")  # there is none any more

@@ -10,12 +10,12 @@ import pytest
 from assay.core.errors import AssayError, SpecError
 from assay.experiments.evaluate import run_evaluation
 from assay.experiments.kinds.evaluate import Evaluate
-from assay.experiments.page import Page
 from assay.experiments.plan import Plan, make_plan, read_plan
-from assay.experiments.rule import Rule
+from assay.experiments.requirement import Requirement
+from assay.experiments.results import evaluation, results
 from assay.experiments.runner import run
 from assay.experiments.store import Store
-from assay.experiments.tidy import evaluation, results
+from assay.experiments.yaml_node import YamlNode
 
 PLAN = """
 data:
@@ -45,7 +45,7 @@ studies:
 
 
 def made(text: str, store: Path = Path("/nowhere")) -> Plan:
-    return make_plan(Page.parse(text, "plan.yaml"), Store(store))
+    return make_plan(YamlNode.parse(text, "plan.yaml"), Store(store))
 
 
 def test_a_grid_of_trainings_and_its_studies() -> None:
@@ -107,7 +107,7 @@ def test_evaluate_and_run_share_records(tmp_path: Path) -> None:
 
 def _reports_without_weights(plan: Plan, store: Path) -> None:
     """A trained model that was deleted still has its page and tables."""
-    from assay.reports.run import report
+    from assay.reports.plan_report import report
 
     assert not list((store / "artifacts").glob("*/model.safetensors"))
     files = {path.name for path in report(plan, store / "report", store=store)}
@@ -171,7 +171,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_words_of_yaml_stay_words_and_numbers_are_numbers() -> None:
     """In YAML 1.1 on, yes and no are truth values and 5e-5 is a word."""
-    page = Page.parse("on: yes\nno: [5e-5, 1e3, 0.5, 7, .5, -1.5e-2, true, 1.2.3, e5]")
+    page = YamlNode.parse("on: yes\nno: [5e-5, 1e3, 0.5, 7, .5, -1.5e-2, true, 1.2.3, e5]")
     assert page.mapping == {"on": "yes", "no": (5e-5, 1e3, 0.5, 7, 0.5, -1.5e-2, True, "1.2.3", "e5")}
 
 
@@ -189,15 +189,15 @@ def test_words_of_yaml_stay_words_and_numbers_are_numbers() -> None:
     ],
 )
 def test_rules(text: str, rows: dict[str, float], ok: bool) -> None:
-    found = Rule.parse(text).broken({"validation": rows, "chance": 0.25, "majority": 0.7})
+    found = Requirement.parse(text).broken({"validation": rows, "chance": 0.25, "majority": 0.7})
     assert (found is None) is ok
 
 
 def test_a_rule_is_read_as_it_is_written() -> None:
-    assert str(Rule.parse("accuracy >= chance + 0.10")) == "accuracy >= chance + 0.1"
+    assert str(Requirement.parse("accuracy >= chance + 0.10")) == "accuracy >= chance + 0.1"
     for text in ("accuracy", "accuracy >=", "accuracy >= luck + 0.1", ">= 3", ""):
         with pytest.raises(SpecError, match="cannot read the rule"):
-            Rule.parse(text)
+            Requirement.parse(text)
 
 
 def test_the_settings_of_a_study_are_checked_at_once() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from assay.core.errors import AssayError, StoreError
-from assay.experiments.agenda import State
 from assay.experiments.runner import run
+from assay.experiments.scheduler import State
 from assay.experiments.store import Store
 from unit.experiments import test_roar as roar
 from unit.experiments.test_runner import mounted, rows

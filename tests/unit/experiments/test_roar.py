@@ -34,12 +34,12 @@ from assay.experiments.kinds._roar_jobs import (
 from assay.experiments.kinds.measurable import Measurable
 from assay.experiments.kinds.roar import Roar
 from assay.experiments.kinds.train import training_seconds
-from assay.experiments.page import Page
 from assay.experiments.plan import make_plan, part_of
 from assay.experiments.references import base_identity
 from assay.experiments.roar import Curves, _blind, curves
 from assay.experiments.runner import run
 from assay.experiments.store import Store
+from assay.experiments.yaml_node import YamlNode
 from assay.reports.roar import RoarPage, outside, remarks, sentence
 from assay.statistics.bootstrap import Interval
 from assay.training.classifier import train_classifier
@@ -83,7 +83,7 @@ def asked(data: Path, **more: Any) -> dict[str, Any]:
 
 
 def planned(store: Store, given: dict[str, Any]):
-    return make_plan(Page("roar", "roar", given), store)
+    return make_plan(YamlNode("roar", "roar", given), store)
 
 
 # --- the graph ---------------------------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from assay.core.errors import SpecError, StoreError
-from assay.experiments.agenda import Agenda, State
 from assay.experiments.runner import run
+from assay.experiments.scheduler import Scheduler, State
 from assay.experiments.status import status
 from assay.experiments.store import Store
 from unit.experiments.toy import Toy, job, plan
@@ -94,7 +94,7 @@ def test_artefacts_live_as_long_as_they_are_needed(tmp_path: Path) -> None:
     switch.unlink()
     run(plan(made, *users, last), store=store.folder)
     assert not store.artifacts.has(made.key)
-    assert [p.name for p in store.artifacts.remains(made.key).iterdir()] == ["small.json"]
+    assert [p.name for p in store.artifacts.kept_files(made.key).iterdir()] == ["small.json"]
     more = job(4, [made])
     found = run(plan(made, *users, more), store=store.folder, keep=True)
     assert found.states[more.key] is State.done, "it was built again for a new job"
@@ -107,20 +107,20 @@ def test_artefacts_live_as_long_as_they_are_needed(tmp_path: Path) -> None:
 
 def test_a_worker_keeps_to_its_model_and_away_from_those_of_others(tmp_path: Path) -> None:
     from assay.experiments.job import Job
-    from assay.experiments.references import Outside
+    from assay.experiments.references import ExternalModel
 
     def of(model: str, n: int) -> Job:
-        return Job(Toy(n), {"n": n, "m": model}, {"study": "s", "model": model}, Outside(model, model))
+        return Job(Toy(n), {"n": n, "m": model}, {"study": "s", "model": model}, ExternalModel(model, model))
 
     jobs = [of(model, n) for n in range(3) for model in "ab"]
-    agenda = Agenda({j.key: j for j in jobs}, Store(tmp_path))
-    first = agenda.take(None)
+    scheduler = Scheduler({j.key: j for j in jobs}, Store(tmp_path))
+    first = scheduler.take(None)
     assert first is not None
-    second = agenda.take(None, {first.group})
+    second = scheduler.take(None, {first.group})
     assert second is not None
     assert second.group != first.group
-    assert [agenda.take(first.group).group for _ in range(2)] == [first.group] * 2  # type: ignore[union-attr]
-    third = agenda.take(first.group, {second.group})
+    assert [scheduler.take(first.group).group for _ in range(2)] == [first.group] * 2  # type: ignore[union-attr]
+    third = scheduler.take(first.group, {second.group})
     assert third is not None, "without work of its own it helps the other"
     assert third.group == second.group
 

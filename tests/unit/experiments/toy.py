@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from assay.core.errors import InputError
-from assay.experiments.job import Job, Place, Row, Rows, Work
+from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
 from assay.experiments.plan import Plan
-from assay.experiments.references import Data, Trained
-from assay.experiments.rule import Rule
+from assay.experiments.references import DataReference, TrainedModel
+from assay.experiments.requirement import Requirement
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Toy:
 
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: Place) -> list[Job]:
+    def jobs(self, place: StudyContext) -> list[Job]:
         raise NotImplementedError
 
-    def run(self, work: Work) -> Rows:
+    def run(self, work: JobContext) -> JobResult:
         time.sleep(self.seconds)
         if self.fails_while and Path(self.fails_while).exists():
             raise InputError(f"number {self.number} is bad")
@@ -45,7 +45,7 @@ class Toy:
             (work.folder / "it.txt").write_text(f"made by {self.number}")
             (work.folder / "small.json").write_text("{}")
         rows = {"number": self.number, "read": read, "validation": {"accuracy": self.accuracy}, "chance": 0.5}
-        return Rows(rows, {"pid": os.getpid()})
+        return JobResult(rows, {"pid": os.getpid()})
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
         yield {"value": rows["number"]}
@@ -56,10 +56,10 @@ def job(number: int, needs: Sequence[Job] = (), *, artifact: bool = False, rule:
     toy = Toy(number, **more)
     model = None
     if rule is not None:
-        model = Trained("model", needs[0].key, Data("d", "builtin"), (), Rule.parse(rule))
+        model = TrainedModel("model", needs[0].key, DataReference("d", "builtin"), (), Requirement.parse(rule))
     at = {"study": "toy", "model": f"m{number}", "data": None}
     keys = tuple(need.key for need in needs)
-    return Job(toy, {"n": number}, at, model, needs=keys, artifact=artifact, remains=("*.json",))
+    return Job(toy, {"n": number}, at, model, needs=keys, artifact=artifact, kept_files=("*.json",))
 
 
 def plan(*jobs: Job) -> Plan:

@@ -7,7 +7,7 @@ import pytest
 
 from assay.core.types import Scores
 from assay.explainers.perturbation.occlusion import Occlusion
-from assay.masking.flow import drive
+from assay.masking.flow import run_flows
 
 
 class Plain:
@@ -43,7 +43,7 @@ def asks(rounds, n=3, log=None):
 
 def test_lock_step():
     game = Plain()
-    out = drive(game, [asks(2), asks(0), asks(3), asks(1)], first)
+    out = run_flows(game, [asks(2), asks(0), asks(3), asks(1)], first)
     assert game.rounds == [[(0, 1), (2, 1), (3, 1)], [(0, 2), (2, 2)], [(2, 3)]]
     assert [o.scores[0] for o in out] == [2, 0, 3, 1]
     assert all(isinstance(o, Scores) for o in out)
@@ -51,7 +51,7 @@ def test_lock_step():
 
 def test_each_flow_gets_its_own_values():
     game, logs = Plain(), [[], []]
-    drive(game, [asks(2, log=logs[0]), asks(1, log=logs[1])], first)
+    run_flows(game, [asks(2, log=logs[0]), asks(1, log=logs[1])], first)
     assert logs == [[[[1.0], [1.0, 1.0]]], [[[101.0]]]]
 
 
@@ -62,7 +62,7 @@ def test_value_is_told_which_flow():
         seen.append((i, outputs.shape))
         return outputs[:, 1].astype(float)
 
-    out = drive(Plain(), [Occlusion().flow(4, None), Occlusion().flow(2, None)], value)
+    out = run_flows(Plain(), [Occlusion().flow(4, None), Occlusion().flow(2, None)], value)
     assert seen == [(0, (5, 2)), (1, (3, 2))]
     assert out[0].scores.tolist() == [-1, -1, -1, -1]
     assert out[1].scores.tolist() == [-1, -1]
@@ -73,14 +73,14 @@ def test_extra_is_handed_on():
         yield np.ones((1, 2), bool)
         return Scores(np.zeros(2), {"order": [1, 0]})
 
-    (out,) = drive(Plain(), [flow()], first)
+    (out,) = run_flows(Plain(), [flow()], first)
     assert out.extra == {"order": [1, 0]}
 
 
 def test_nothing_to_do():
     game = Plain()
-    assert drive(game, [], first) == []
-    assert drive(game, [asks(0)], first)[0].scores.tolist() == [0]
+    assert run_flows(game, [], first) == []
+    assert run_flows(game, [asks(0)], first)[0].scores.tolist() == [0]
     assert game.rounds == []
 
 
@@ -89,7 +89,7 @@ def test_keeps_may_be_numbers():
         values = yield np.array([[1, 0, 1]])
         return values
 
-    (out,) = drive(Plain(), [flow()], first)
+    (out,) = run_flows(Plain(), [flow()], first)
     assert out.scores.tolist() == [2.0]
 
 
@@ -99,4 +99,4 @@ def test_an_error_in_a_flow_is_seen():
         raise ZeroDivisionError("in the method")
 
     with pytest.raises(ZeroDivisionError, match="in the method"):
-        drive(Plain(), [flow()], first)
+        run_flows(Plain(), [flow()], first)

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 import assay
 from assay.cli.main import app
-from assay.experiments import read_plan, results
+from assay.experiments.plan import read_plan
+from assay.experiments.results import results
 from assay.experiments.store import Store
 
 from .made import SIZES

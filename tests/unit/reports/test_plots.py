@@ -9,10 +9,10 @@ import pytest
 
 from assay.faithfulness import FAITHFULNESS
 from assay.faithfulness.protocol import FIVE
-from assay.reports.faces import MARKERS, faces
-from assay.reports.marks import figures, mark
+from assay.reports.method_style import MARKERS, method_styles
 from assay.reports.plots import Axis, bar_axis, curves, interval_bar, nice_ticks, spread
 from assay.reports.protocols import steps
+from assay.reports.symbols import figures, mark
 from assay.statistics.verdict import compare
 from unit.reports.pages import Page
 
@@ -44,7 +44,7 @@ def test_a_bar_lies_where_its_interval_is() -> None:
     rng = np.random.default_rng(0)
     comparison = compare({"a": rng.normal(1, 0.1, 40), "random": rng.normal(0, 0.1, 40)}, "higher")
     axis = bar_axis(comparison)
-    who = faces(["a", "random"], "random")
+    who = method_styles(["a", "random"], "random")
     svg = interval_bar(comparison["a"], who["a"], axis, 0.0)
     x1, x2 = (float(x) for x in re.search(r'x1="([\d.]+)%" x2="([\d.]+)%"[^>]*stroke="#', svg).groups())
     assert x1 == pytest.approx(axis.at(comparison["a"].low), abs=0.06)
@@ -55,7 +55,7 @@ def test_a_bar_lies_where_its_interval_is() -> None:
 
 def test_a_value_without_an_interval_has_a_point_but_no_bar() -> None:
     comparison = compare({"a": [0.5], "random": [0.2]}, "higher")
-    svg = interval_bar(comparison["a"], faces(["a"], None)["a"], bar_axis(comparison), None)
+    svg = interval_bar(comparison["a"], method_styles(["a"], None)["a"], bar_axis(comparison), None)
     assert 'stroke-opacity=".38"' not in svg
     assert "nan" not in svg
     assert figures(0.5, np.nan, np.nan) == ("0.5", "interval unknown")
@@ -63,7 +63,7 @@ def test_a_value_without_an_interval_has_a_point_but_no_bar() -> None:
 
 def test_curves_name_every_method_and_draw_bands_for_few() -> None:
     rows = {name: np.random.default_rng(i).normal(i, 1, (10, 5)) for i, name in enumerate(["a", "b<", "random"])}
-    svg = curves(rows, np.array(FIVE), faces(list(rows), "random"), ["a", "random"], "m", "kept")
+    svg = curves(rows, np.array(FIVE), method_styles(list(rows), "random"), ["a", "random"], "m", "kept")
     read = Page(svg)
     assert svg.count("<polygon") == 2
     assert svg.count("<polyline") == 3
@@ -83,7 +83,7 @@ def test_steps_are_found_by_asking_the_metric(name: str) -> None:
 
 
 def test_faces_differ_in_more_than_colour() -> None:
-    who = faces([f"m{i}" for i in range(12)] + ["random"], "random")
+    who = method_styles([f"m{i}" for i in range(12)] + ["random"], "random")
     assert len({(f.colour, f.marker) for f in who.values()}) == 13
     assert len({f.marker for f in list(who.values())[: len(MARKERS)]}) == len(MARKERS)
 

@@ -24,9 +24,9 @@ from assay.explainers.explain import explain
 from assay.models.load import load_model
 from assay.models.readout import LastToken, OwnHead
 from assay.training import checkpoint
-from assay.training.classifier import Trainable, Trained, fine_tune, predict, start, train_classifier
+from assay.training.batching import epoch_batches
+from assay.training.classifier import Trainable, TrainingResult, fine_tune, predict, start, train_classifier
 from assay.training.encoded import encoded
-from assay.training.order import epoch_batches
 from assay.training.recipe import Group, Recipe
 from families import image_processor
 from tiny_tokenizers import gpt2_tokenizer, llama_tokenizer, t5_tokenizer, wordpiece
@@ -64,11 +64,11 @@ def images(count: int, seed: int) -> Dataset:
     return Dataset(tuple(out), "squares", ("above", "below"))
 
 
-def learn(base: Any, recipe: Recipe = RECIPE, *, data: Any = texts, count: int = 64, **more: Any) -> Trained:
+def learn(base: Any, recipe: Recipe = RECIPE, *, data: Any = texts, count: int = 64, **more: Any) -> TrainingResult:
     return train_classifier(base, data(count, 0), data(32, 1), recipe, **{"metrics": ACCURACY, **more})
 
 
-def best(trained: Trained) -> float:
+def best(trained: TrainingResult) -> float:
     assert trained.history.kept is not None
     return trained.history.kept.scores[next(name for name in trained.history.kept.scores if name != "loss")]
 

@@ -20,7 +20,7 @@ from torch.nn.functional import cross_entropy
 from assay.core.errors import AssayError, ModelError, SpecError
 from assay.training import checkpoint
 from assay.training.history import Check, History
-from assay.training.loop import Data, fit
+from assay.training.loop import TrainingData, fit
 from assay.training.recipe import Group, Recipe
 from unit.training import toy
 from unit.training.toy import DATA, KILLED, linear, loss, network, train, validate
@@ -46,7 +46,7 @@ def test_it_learns() -> None:
 
 @pytest.mark.parametrize("size", [40, 37])  # 37: the last batches are ragged
 def test_accumulation_equals_a_larger_batch(size: int) -> None:
-    data = Data(size, DATA.batch)
+    data = TrainingData(size, DATA.batch)
     small, large = linear(), linear()
     fit(small, data, loss, None, replace(FAST, batch_size=4, accumulation=3))
     fit(large, data, loss, None, replace(FAST, batch_size=12))
@@ -182,7 +182,7 @@ def test_batches_by_length_reach_the_loss() -> None:
 
     def spread(recipe: Recipe) -> int:
         got: list[Sequence[int]] = []
-        data = Data(40, lambda index: got.append(index) or DATA.batch(index), lengths)  # type: ignore[func-returns-value]
+        data = TrainingData(40, lambda index: got.append(index) or DATA.batch(index), lengths)  # type: ignore[func-returns-value]
         fit(linear(), data, loss, None, recipe)
         assert sorted(i for index in got for i in index) == sorted([*range(40)] * recipe.epochs)
         return max(len({lengths[i] for i in index}) for index in got)
@@ -234,7 +234,7 @@ def test_a_bilstm_learns_with_the_recipe_of_roar() -> None:
         "selection=accuracy, better=higher)"
     )
     model = BiLSTM()
-    history = fit(model, Data(120, make, [len(row) for row in rows[:120]]), entropy, accuracy, recipe)
+    history = fit(model, TrainingData(120, make, [len(row) for row in rows[:120]]), entropy, accuracy, recipe)
     assert history.kept is not None
     assert accuracy(model)["accuracy"] == history.kept.scores["accuracy"] >= 0.95
 
@@ -276,7 +276,7 @@ def test_a_gradient_that_is_no_number_ends_in_a_sentence() -> None:
 
 def test_other_mistakes_are_sentences() -> None:
     with pytest.raises(SpecError, match="nothing to train on"):
-        fit(linear(), Data(0, DATA.batch), loss, None, FAST)
+        fit(linear(), TrainingData(0, DATA.batch), loss, None, FAST)
     with pytest.raises(SpecError, match="is no score of this validation"):
         train(linear(), replace(FAST, selection="acuracy", better="higher"))
     with pytest.raises(ModelError, match="is not a number"):

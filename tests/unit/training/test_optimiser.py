@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 from assay.core.errors import SpecError
+from assay.training.batching import epoch_batches
 from assay.training.optimiser import make_optimiser, parameter_groups
-from assay.training.order import epoch_batches
 from assay.training.recipe import NO_DECAY, Group, Recipe
 from assay.training.schedule import factor
 from unit.training.toy import X, Y, linear, train

@@ -9,9 +9,9 @@ import pytest
 import torch
 import transformers
 
-from assay.training.plan import Plan
 from assay.training.recipe import Recipe
 from assay.training.schedule import factor, warmup_steps
+from assay.training.step_schedule import Plan
 
 
 def theirs(make: Any, warmup: int, total: int) -> list[float]:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
 from assay.training.history import History
-from assay.training.loop import Data, fit
+from assay.training.loop import TrainingData, fit
 from assay.training.recipe import Recipe
 
 generator = torch.Generator().manual_seed(0)
@@ -40,7 +40,7 @@ def batch(index: Sequence[int]) -> tuple[Tensor, Tensor]:
     return X[list(index)], Y[list(index)]
 
 
-DATA = Data(len(X), batch)
+DATA = TrainingData(len(X), batch)
 
 
 def loss(model: Any, items: tuple[Tensor, Tensor]) -> Tensor:

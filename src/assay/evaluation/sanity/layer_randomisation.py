@@ -11,12 +11,12 @@ import torch
 
 from assay.core.attributions import Attributions
 from assay.core.errors import ModelError, SpecError, nearest
-from assay.core.memory import give_back
+from assay.core.memory import trim_heap
 from assay.core.progress import Progress
 from assay.core.spec import Spec
 from assay.core.types import Attribution, Example, Scale, Target
 from assay.explainers.explain import CHUNK, Job, Round, named_methods
-from assay.models import seams
+from assay.models import hooks
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.statistics.bootstrap import intervals
@@ -48,7 +48,7 @@ class LayerRandomisation:
     )
     modes: tuple[Mode, ...] = ("cascading", "independent")
     seeds: tuple[int, ...] = (0,)  # of the blocks; `seed` is that of the methods
-    lent: bool = True
+    shared_parameters: bool = True
     scale: Scale | None = None
     units: str = "token"
     removal: str | None = None
@@ -98,24 +98,26 @@ class LayerRandomisation:
         seed: int,
         bar: Progress,
     ) -> Iterator[Row]:
-        drawn = _drawn(job.model, {b for blocks in steps for b in blocks}, seed, lent=self.lent)
+        drawn = _drawn(
+            job.model, {b for blocks in steps for b in blocks}, seed, shared_parameters=self.shared_parameters
+        )
         for blocks, stands_for in steps.items():
             with job.model.with_blocks({b: drawn[b] for b in blocks}):
                 again = [job.again(on, self._same_class(whole)) for on, whole in zip(rounds, before, strict=True)]
                 after = [job.attributions(on, bar) for on in again]
             for mode, block in stands_for:
                 yield from _rows(before, after, {"mode": mode, "block": block, "blocks": len(blocks), "seed": seed})
-        give_back()  # once: after each step its pages would have to be fetched anew, a tenth of the time
+        trim_heap()  # once: after each step its pages would have to be fetched anew, a tenth of the time
 
     def _same_class(self, whole: Mapping[str, Attributions]) -> list[Target]:
         first = next(iter(whole.values()))
         return [Target(a.target.label, None, self.scale) for a in first]
 
 
-def _drawn(model: Model, blocks: set[int], seed: int, *, lent: bool) -> seams.Weights:
+def _drawn(model: Model, blocks: set[int], seed: int, *, shared_parameters: bool) -> hooks.Weights:
     """New weights of some blocks, seen to differ from the old ones: else the study would praise every method."""
-    drawn = {block: model.redrawn(block, seed, lent=lent) for block in blocks}
-    old = seams.blocks(model.hf)
+    drawn = {block: model.reinitialised(block, seed, shared_parameters=shared_parameters) for block in blocks}
+    old = hooks.blocks(model.hf)
     for block, mine in drawn.items():
         if all(torch.equal(mine[name], p) for name, p in old[block].named_parameters() if name in mine):
             raise ModelError(

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from assay.core.catalog import Catalog
-from assay.experiments.agenda import Agenda
-from assay.experiments.bench import Outcome
 from assay.experiments.job import Job
+from assay.experiments.scheduler import Scheduler
+from assay.experiments.worker import Outcome
 
 ENGINES = Catalog("assay.experiments.engines", "engine")
 Ended = Callable[[Job, Outcome], None]
@@ -18,7 +18,7 @@ Ended = Callable[[Job, Outcome], None]
 class Engine(Protocol):
     """Takes jobs from the agenda until there are none, and says how each ended."""
 
-    def run(self, agenda: Agenda, ended: Ended) -> None: ...
+    def run(self, scheduler: Scheduler, ended: Ended) -> None: ...
 
 
 def engine_of(name: str, *, workers: int | None, address: str | None, threads: int | None) -> Engine:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.core.errors import SpecError
-from assay.experiments.agenda import Agenda
-from assay.experiments.bench import Bench, threads
 from assay.experiments.engines import Ended, unwanted
+from assay.experiments.scheduler import Scheduler
+from assay.experiments.worker import Worker, threads
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Local:
         if given:
             raise SpecError(unwanted("local", given, "is one worker on this machine; use --engine ray"))
 
-    def run(self, agenda: Agenda, ended: Ended) -> None:
-        bench, held = Bench(agenda.store), None
+    def run(self, scheduler: Scheduler, ended: Ended) -> None:
+        bench, held = Worker(scheduler.store), None
         with threads(self.threads):
-            while (job := agenda.take(held)) is not None:
+            while (job := scheduler.take(held)) is not None:
                 held = job.group
                 ended(job, bench.execute(job))

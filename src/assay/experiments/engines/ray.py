@@ -15,11 +15,11 @@ from typing import Any
 import torch
 
 from assay.core.errors import AssayError, SpecError
-from assay.experiments.agenda import Agenda
-from assay.experiments.bench import Bench, Outcome, fail
 from assay.experiments.engines import Ended, cores
 from assay.experiments.job import Job
+from assay.experiments.scheduler import Scheduler
 from assay.experiments.store import Store
+from assay.experiments.worker import Outcome, Worker, fail
 
 DEATHS = 3  # workers that a job may take with it before it is the job's fault
 PATIENCE = 10.0  # seconds that a cluster has to answer
@@ -45,11 +45,11 @@ class Ray:
                 raise SpecError(f"--{name} {value}: give at least 1")
         _ray()
 
-    def run(self, agenda: Agenda, ended: Ended) -> None:
-        count = min(self.workers or cores(), agenda.todo)
+    def run(self, scheduler: Scheduler, ended: Ended) -> None:
+        count = min(self.workers or cores(), scheduler.todo)
         each = self.threads or max(1, cores() // (self.workers or cores()))
         with _cluster(_ray(), self.address, count, each):
-            Crew(agenda, ended, each).work(count)
+            Crew(scheduler, ended, each).work(count)
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Seat:
 class Crew:
     """All workers of a run."""
 
-    agenda: Agenda
+    scheduler: Scheduler
     ended: Ended
     threads: int
     free: list[Seat] = field(default_factory=list)
@@ -80,15 +80,15 @@ class Crew:
     def _seat(self) -> Seat:
         ray = _ray()
         env = {"env_vars": {"OMP_NUM_THREADS": str(self.threads), "MKL_NUM_THREADS": str(self.threads)}}
-        made = ray.remote(Worker).options(num_cpus=1, max_restarts=0, runtime_env=env)
-        return Seat(made.remote(str(self.agenda.store.folder.absolute()), self.threads, os.getcwd()))
+        made = ray.remote(RayWorker).options(num_cpus=1, max_restarts=0, runtime_env=env)
+        return Seat(made.remote(str(self.scheduler.store.folder.absolute()), self.threads, os.getcwd()))
 
     def _feed(self) -> bool:
         """A job for each free worker; False when nothing runs and nothing may start."""
         waiting, self.free = self.free, []
         for seat in waiting:
             others = {s.held for s, _ in self.busy.values()} | {s.held for s in waiting if s is not seat}
-            job = self.agenda.take(seat.held, {group for group in others if group})
+            job = self.scheduler.take(seat.held, {group for group in others if group})
             if job is None:
                 self.free.append(seat)
                 continue
@@ -112,20 +112,20 @@ class Crew:
     def _died(self, job: Job, error: Exception) -> None:
         self.deaths[job.key] += 1
         if self.deaths[job.key] < DEATHS:
-            self.agenda.give_back(job)
+            self.scheduler.give_back(job)
             return
         words = f"its worker died {DEATHS} times while it ran; perhaps the memory is too small for it"
-        fail(self.agenda.store, job, words, str(error))
+        fail(self.scheduler.store, job, words, str(error))
         self.ended(job, Outcome("failed", 0.0, words))
 
 
-class Worker:
+class RayWorker:
     """What lives in a worker process."""
 
     def __init__(self, store: str, threads: int, folder: str) -> None:
         os.chdir(folder)  # paths in a plan are relative to where the run was started
         torch.set_num_threads(threads)
-        self.bench = Bench(Store(Path(store)))
+        self.bench = Worker(Store(Path(store)))
 
     def execute(self, job: Job) -> Outcome:
         return self.bench.execute(job)

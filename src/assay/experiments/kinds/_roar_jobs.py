@@ -23,7 +23,7 @@ from assay.core.types import Example, Span
 from assay.datasets.dataset import Dataset
 from assay.datasets.load import load_dataset
 from assay.evaluation.roar.masks import Amount, order, whole
-from assay.experiments.job import Job, Place, Row, Rows, Work
+from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
 from assay.experiments.kinds.evaluate import gold_of
 from assay.experiments.kinds.train import Train, performance_metrics, training_seconds
 from assay.explainers.explain import Job as Explaining
@@ -79,10 +79,10 @@ class Rank:
     batch_tokens: int | None = None
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: Place) -> list[Job]:
+    def jobs(self, place: StudyContext) -> list[Job]:
         raise NotImplementedError("a part of the kind roar")
 
-    def run(self, work: Work) -> Rows:
+    def run(self, work: JobContext) -> JobResult:
         began = time.perf_counter()
         model = load_model(work.artifact(self.model))
         done = None if self.before is None else read_ranks(work.artifact(self.before[0]))
@@ -94,7 +94,7 @@ class Rank:
             raise RuntimeError("a rank needs a folder")
         write_ranks(work.folder, ranks)
         rows = {"sparsity": sparsity(scores["validation"]), "examples": {s: len(r) for s, r in ranks.items()}}
-        return Rows(rows, {"seconds": time.perf_counter() - began})
+        return JobResult(rows, {"seconds": time.perf_counter() - began})
 
     def ranked(self, model: Model, data: Dataset, done: Ranks | None) -> tuple[Ranks, list[NDArray[Any]]]:
         """The spans of every example in their order, and the scores of its words that are not yet masked."""
@@ -206,19 +206,19 @@ class Retrain:
     rank: str | None
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: Place) -> list[Job]:
+    def jobs(self, place: StudyContext) -> list[Job]:
         raise NotImplementedError("a part of the kind roar")
 
-    def run(self, work: Work) -> Rows:
+    def run(self, work: JobContext) -> JobResult:
         data, training, folder = self._masked(work), self.source.training, work.folder
         if folder is None:
             raise RuntimeError("a training needs a folder")
         training.fit(folder, data["train"], data["validation"])
         began = time.perf_counter()
         rows = tested(load_model(folder, device=training.device), data["test"])
-        return Rows(rows, {"seconds": training_seconds(folder) + time.perf_counter() - began})
+        return JobResult(rows, {"seconds": training_seconds(folder) + time.perf_counter() - began})
 
-    def _masked(self, work: Work) -> dict[str, Dataset]:
+    def _masked(self, work: JobContext) -> dict[str, Dataset]:
         data = self.source.load()
         if self.rank is None or self.amount is None:
             return {split: everything(part) for split, part in data.items()}
@@ -237,11 +237,11 @@ class Intact:
     model: str
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: Place) -> list[Job]:
+    def jobs(self, place: StudyContext) -> list[Job]:
         raise NotImplementedError("a part of the kind roar")
 
-    def run(self, work: Work) -> Rows:
-        return Rows(tested(load_model(work.artifact(self.model)), self.source.held()))
+    def run(self, work: JobContext) -> JobResult:
+        return JobResult(tested(load_model(work.artifact(self.model)), self.source.held()))
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
         yield from ({"metric": name, "value": value} for name, value in rows["scores"].items())

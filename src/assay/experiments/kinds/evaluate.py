@@ -12,7 +12,7 @@ from assay.core.spec import Spec
 from assay.core.types import Example, Scale, Target
 from assay.datasets.dataset import Dataset
 from assay.evaluation.metrics import metric
-from assay.experiments.job import Job, Place, Row, Rows, Work
+from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
 from assay.experiments.references import identity
 from assay.experiments.slices import evaluate_slice
 from assay.explainers.explain import Job as Explaining
@@ -100,7 +100,7 @@ class Evaluate:
         """The settings with a model at hand: its own removal where none was named."""
         return self.settings(identity(model), removal_words(model, self.removal), data)
 
-    def jobs(self, place: Place) -> list[Job]:
+    def jobs(self, place: StudyContext) -> list[Job]:
         data, model = place.data.load(), place.known()
         settings = (
             self.settings(place.identity(), self.removal, data) if model is None else self.settings_of(model, data)
@@ -108,7 +108,7 @@ class Evaluate:
         made = place.over_slices(self, settings, SLICE)
         return [replace(job, spec={**job.spec, "shown": max(0, SHOWN - (job.part or (0, 0))[0])}) for job in made]
 
-    def run(self, work: Work) -> Rows:
+    def run(self, work: JobContext) -> JobResult:
         model, data, chunk = work.model(), work.dataset(), work.examples()
         asked = Explaining.make(
             model, self.made_methods, self.units, self.removal, self.scope, self.seed, self.batch_tokens
@@ -117,7 +117,7 @@ class Evaluate:
         rows = evaluate_slice(asked, chunk, aims, self.made_metrics(data), work.bar)
         keep = work.job.spec["shown"]
         rows["attributions"] = {method: _timeless(part[:keep]) for method, part in rows["attributions"].items()}
-        return Rows(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared
+        return JobResult(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared
 
     def aim(self, model: Model, data: Dataset, example: Example) -> Target | int | float | None:
         """What is explained of an example, as `explain` takes it."""

@@ -16,15 +16,15 @@ from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
 from assay.evaluation.roar.masf import Masf
 from assay.evaluation.roar.masks import Amount, By, amounts
-from assay.experiments.job import Job, Place, Row, Rows, Work
+from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
 from assay.experiments.kinds._roar_jobs import Rank, Source, apply, everything, tested
 from assay.experiments.kinds.roar import METHODS, RANDOM, check_family, check_steps, specs_of, trained_here
-from assay.experiments.kinds.train import REMAINS, training_rows
+from assay.experiments.kinds.train import KEPT_FILES, training_rows
 from assay.explainers.explain import named_methods
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.training.encoded import encoded
-from assay.training.half_masked import doubled, half_masked_loss
+from assay.training.masked_finetuning import doubled, half_masked_loss
 
 BATCH = 64
 
@@ -64,16 +64,16 @@ class Measurable:
     def steps(self) -> list[Amount]:
         return [amount for amount in amounts("share", self.step, None) if amount.k != 100]
 
-    def jobs(self, place: Place) -> list[Job]:
+    def jobs(self, place: StudyContext) -> list[Job]:
         """One training, then a job per method."""
         model, source = trained_here(place, self.test, self.test_limit)
         check_family(self.specs, source.training.train)
         spec = {"kind": "measurable_train", "revision": Tune.revision, "training": source.training.job({}).spec}
         at = {**place.at, "method": RANDOM, "masked": "training"}
-        tune = Job(Tune(source), spec, at, model, place.data, artifact=True, remains=REMAINS, spare=True)
+        tune = Job(Tune(source), spec, at, model, place.data, artifact=True, kept_files=KEPT_FILES, temporary=True)
         return [tune, *(self._curve(place, source, name, tune) for name in self.specs)]
 
-    def _curve(self, place: Place, source: Source, name: str, tune: Job) -> Job:
+    def _curve(self, place: StudyContext, source: Source, name: str, tune: Job) -> Job:
         method, seed = self.specs[name], source.training.seed
         rank = Rank(source, method, tune.key, None, self.signed, self.target, seed, self.batch_tokens)
         (full,) = named_methods([method]).values()
@@ -91,7 +91,7 @@ class Measurable:
         made = Curve(rank, tuple(self.steps), anew=name != RANDOM)
         return Job(made, spec, at, place.model, place.data, None, (tune.key,))
 
-    def run(self, work: Work) -> Any:
+    def run(self, work: JobContext) -> Any:
         raise RuntimeError("the jobs of a measurable model are those of its parts")
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
@@ -105,10 +105,10 @@ class Tune:
     source: Source
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: Place) -> list[Job]:
+    def jobs(self, place: StudyContext) -> list[Job]:
         raise NotImplementedError("a part of the kind measurable")
 
-    def run(self, work: Work) -> Rows:
+    def run(self, work: JobContext) -> JobResult:
         train, validation = self.source.training.parts()
         if work.folder is None:
             raise RuntimeError("a training needs a folder")
@@ -128,10 +128,10 @@ class Curve:
     anew: bool
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: Place) -> list[Job]:
+    def jobs(self, place: StudyContext) -> list[Job]:
         raise NotImplementedError("a part of the kind measurable")
 
-    def run(self, work: Work) -> Rows:
+    def run(self, work: JobContext) -> JobResult:
         began = time.perf_counter()
         model = load_model(work.artifact(self.rank.model))
         known = Masf(features(model, doubled(self.rank.source.training.parts()[1])))  # half masked, as in training
@@ -141,7 +141,7 @@ class Curve:
             predicted[str(point)], gold = found["predicted"], found["gold"]
             outside[str(point)] = known.outside(features(model, data))
         rows = {"predicted": predicted, "gold": gold, "outside": outside}
-        return Rows(rows, {"seconds": time.perf_counter() - began})
+        return JobResult(rows, {"seconds": time.perf_counter() - began})
 
     def masked(self, model: Model) -> Iterator[tuple[int | str, Dataset]]:
         """The test split with nothing, ever more, and everything masked."""

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal
 from assay.core.errors import SpecError, nearest
 from assay.core.spec import Spec, parse
 from assay.evaluation.roar.masks import Amount, By, amounts
-from assay.experiments.job import Job, Place, Row, Work
+from assay.experiments.job import Job, JobContext, Row, StudyContext
 from assay.experiments.kinds._roar_jobs import Intact, Rank, Retrain, Source
-from assay.experiments.references import Trained
+from assay.experiments.references import TrainedModel
 from assay.explainers import METHODS as CATALOGUE
 from assay.explainers.explain import named_methods
 from assay.explainers.supported import supported
@@ -70,7 +70,7 @@ class Roar:
         """What is masked step by step; all of it is a run of its own."""
         return [amount for amount in amounts(self.by, self.step, self.last) if amount != Amount("share", 100)]
 
-    def jobs(self, place: Place) -> list[Job]:
+    def jobs(self, place: StudyContext) -> list[Job]:
         """Per method 0, each step and all; what methods and forms share has one key, so it is run once."""
         model, source = trained_here(place, self.test, self.test_limit)
         check_family(self.specs, source.training.train)
@@ -80,7 +80,7 @@ class Roar:
             out += maker.method(name)
         return out
 
-    def run(self, work: Work) -> Any:
+    def run(self, work: JobContext) -> Any:
         raise RuntimeError("the jobs of ROAR are those of its parts")
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
@@ -112,10 +112,10 @@ def check_family(specs: Mapping[str, str], base: str) -> None:
             raise SpecError(f"{name} does not work on {family}: {why}")
 
 
-def trained_here(place: Place, test: str, test_limit: int | None) -> tuple[Trained, Source]:
+def trained_here(place: StudyContext, test: str, test_limit: int | None) -> tuple[TrainedModel, Source]:
     """The model of a place, which the plan must train, with its three splits."""
     model = place.model
-    if not isinstance(model, Trained) or model.training is None:
+    if not isinstance(model, TrainedModel) or model.training is None:
         raise SpecError(f"ROAR trains its models again, but {model.name} comes from outside; write train: and on:")
     if (model.training.task or model.training.parts()[0].task) != "classification":
         raise SpecError("ROAR measures classes; a model of scores has none")
@@ -127,8 +127,8 @@ class _Maker:
     """Jobs of one model (one seed) on one data set."""
 
     kind: Roar
-    place: Place
-    model: Trained
+    place: StudyContext
+    model: TrainedModel
     source: Source
 
     def method(self, name: str) -> list[Job]:
@@ -166,7 +166,7 @@ class _Maker:
             "seed": seed,
             "test": self.test,
         }
-        return self._job(made, spec, (key, *extra), name, f"ranks for {amount.k}", artifact=True, spare=True)
+        return self._job(made, spec, (key, *extra), name, f"ranks for {amount.k}", artifact=True, temporary=True)
 
     def retrain(self, name: str, amount: Amount | None, rank: str | None) -> Job:
         spec = {
@@ -179,7 +179,7 @@ class _Maker:
         }
         made, needs = Retrain(self.source, amount, rank), () if rank is None else (rank,)
         at = "all" if amount is None else amount.k
-        return self._job(made, spec, needs, name, at, artifact=True, spare=True)
+        return self._job(made, spec, needs, name, at, artifact=True, temporary=True)
 
     @cached_property
     def test(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from assay.core.spec import Spec
 from assay.evaluation import STUDIES
-from assay.experiments.job import Job, Place, Row, Work
+from assay.experiments.job import Job, JobContext, Row, StudyContext
 
 SLICE = 64  # examples per record
 SHOWN = ("original", "attacked", "curve")  # heat maps, which are no number
@@ -30,12 +30,12 @@ class Study:
     def made(self) -> Any:
         return STUDIES.make(self.study)
 
-    def jobs(self, place: Place) -> list[Job]:
+    def jobs(self, place: StudyContext) -> list[Job]:
         full = [str(Spec.of(self.made)), self.made.revision]
         spec = {"kind": "study", "revision": self.revision, **place.identity(), "study": full}
         return place.over_slices(self, spec, SLICE)
 
-    def run(self, work: Work) -> list[Row]:
+    def run(self, work: JobContext) -> list[Row]:
         rows: list[Row] = self.made.run(work.model(), [example for _, example in work.examples()], progress=False)
         return rows
 

@@ -14,17 +14,17 @@ from typing import Any, ClassVar
 from assay.core.errors import SpecError, nearest
 from assay.datasets.dataset import Dataset
 from assay.evaluation import GOLD
-from assay.experiments.job import Job, Place, Row, Rows, Work
-from assay.experiments.references import Data, base_identity
+from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
+from assay.experiments.references import DataReference, base_identity
 from assay.training.classifier import TASKS, train_classifier
 from assay.training.loop import Loss
-from assay.training.output import CARD
 from assay.training.recipe import LOSS, Recipe
+from assay.training.run_folder import CARD
 from assay.training.scratch import described, is_scratch
 from assay.training.splits import training_data
 
 SELECTIONS = {"classification": "accuracy", "regression": "pearson"}  # what chooses the checkpoint, if nothing is said
-REMAINS = ("*.json", "*.txt", "*.model", "head.safetensors")  # all but the weights: enough to write a report
+KEPT_FILES = ("*.json", "*.txt", "*.model", "head.safetensors")  # all but the weights: enough to write a report
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Train:
     """
 
     train: str  # where it starts: a folder, a hub id, or a size such as "bert(layers=2, width=128)"
-    on: Data
+    on: DataReference
     recipe: str = "recipe"
     seed: int = 0
     split: str | None = None
@@ -80,12 +80,12 @@ class Train:
             "max_length": self.max_length,
             "task": task,
         }
-        return Job(self, spec, at, artifact=True, remains=REMAINS, keep=keep)
+        return Job(self, spec, at, artifact=True, kept_files=KEPT_FILES, keep=keep)
 
-    def jobs(self, place: Place) -> list[Job]:
+    def jobs(self, place: StudyContext) -> list[Job]:
         raise SpecError("a training belongs under `models`: write train: and on: there")
 
-    def run(self, work: Work) -> Rows:
+    def run(self, work: JobContext) -> JobResult:
         train, validation = self.parts()
         folder = work.folder
         if folder is None:
@@ -123,7 +123,7 @@ def performance_metrics(task: str) -> dict[str, Any]:
     return {name: made for name, made in found.items() if made.task == task}
 
 
-def training_rows(folder: Path, train: Dataset, validation: Dataset) -> Rows:
+def training_rows(folder: Path, train: Dataset, validation: Dataset) -> JobResult:
     """What the training's card says, without what differs from run to run."""
     card = json.loads((folder / CARD).read_text(encoding="utf-8"))
     history = card["history"]
@@ -141,7 +141,7 @@ def training_rows(folder: Path, train: Dataset, validation: Dataset) -> Rows:
         "checks": checks,
         "model": {name: card[name] for name in ("base", "task", "labels", "max_length", "fingerprint")},
     }
-    return Rows(rows, {"seconds": history["seconds"], "threads": card["threads"], "device": card["device"]})
+    return JobResult(rows, {"seconds": history["seconds"], "threads": card["threads"], "device": card["device"]})
 
 
 def training_seconds(folder: Path) -> float:
@@ -151,7 +151,7 @@ def training_seconds(folder: Path) -> float:
 
 @lru_cache(maxsize=4)
 def _parts(
-    data: Data,
+    data: DataReference,
     split: str | None,
     validation: str | None,
     limit: int | None,

@@ -12,7 +12,7 @@ from torch.nn.functional import normalize
 
 from assay.core.types import Scale
 from assay.explainers.attention._matrices import read_rows, rollout
-from assay.models import seams
+from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.model import Model, NotFiniteError
 from assay.models.target import Targets
@@ -36,7 +36,7 @@ class ValueZeroing:
     revision: ClassVar[int] = 1
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
-        seams.need_blocks(model.hf, model.family)
+        hooks.need_blocks(model.hf, model.family)
         rows = []
         for i in range(len(batch)):
             try:
@@ -92,6 +92,6 @@ class _Zeroed:
 
 def _run(model: Model, batch: Batch, tap: _Zeroed) -> Tensor:
     with ExitStack() as stack:
-        for block in seams.blocks(model.hf):
-            stack.enter_context(seams.hooked(block, tap.after_block))
+        for block in hooks.blocks(model.hf):
+            stack.enter_context(hooks.hooked(block, tap.after_block))
         return model.tapped(batch.repeat(1 + len(tap.zeroed)), tap)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from assay.core.errors import UnsupportedError
-from assay.models import seams
+from assay.models import hooks
 from assay.models.model import Model
 
 
 def need_length(model: Model) -> None:
     """Raise where v(a x) = v(x): then <dv/dx, x> = 0 (Euler), and what a computer finds instead is rounding."""
-    if not seams.length_counts(model.hf):
+    if not hooks.length_counts(model.hf):
         raise UnsupportedError(
             f"{model.name} normalises each word embedding by itself, so its length has no effect and the product of "
             "gradient and input is 0 but for rounding; use integrated_gradients, deep_lift or gradient"

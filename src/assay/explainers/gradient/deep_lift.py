@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from assay.core.types import Scale
 from assay.explainers.gradient._baseline import baseline_embeddings
-from assay.models import seams
+from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -38,7 +38,7 @@ class DeepLift:
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         reference = baseline_embeddings(model, batch, self.baseline)
-        modules = seams.activations(model.hf)
+        modules = hooks.activations(model.hf)
         records: dict[nn.Module, list[Tensor]] = {module: [] for module in modules}
         with _hooks(modules, lambda m: _record(records[m])), torch.no_grad():
             model.logits(replace(batch, embeddings=reference))
@@ -50,7 +50,7 @@ class DeepLift:
 def _hooks(modules: list[nn.Module], make: Callable[[nn.Module], Callable[..., Any]]) -> ExitStack:
     stack = ExitStack()
     for module in modules:
-        stack.enter_context(seams.hooked(module, make(module)))
+        stack.enter_context(hooks.hooked(module, make(module)))
     return stack
 
 

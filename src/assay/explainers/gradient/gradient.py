@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from assay.core.types import Scale
-from assay.models import seams
+from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -41,7 +41,7 @@ class Gradient:
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         gradient = model.gradients(batch, targets, settle=True).gradient
         if self.reduction == "vocabulary":
-            return gradient @ _root(seams.word_table(model.hf, model.family)).to(gradient)
+            return gradient @ _root(hooks.word_table(model.hf, model.family)).to(gradient)
         return gradient if self.reduction == "l2" else gradient.sum(-1)
 
 

@@ -23,7 +23,7 @@ class Family:
     lead: int = 0  # positions ahead of the look-up's rows (the class token of an image)
     pools: bool = False  # the head reads the mean of the patches beside the class token
     recurrent: bool = False  # no transformer blocks: one attention reads the states of a recurrent network
-    lent: tuple[str, ...] = ()  # parameters of the first block that all blocks use
+    shared_parameters: tuple[str, ...] = ()  # parameters of the first block that all blocks use
     # Families that compute attention themselves are tapped by hooks on two modules of a block:
     probabilities: str = ""  # the dropout that attention probabilities pass through
     value: str = ""  # the value projection

@@ -11,5 +11,5 @@ T5 = Family(
     ("t5",),
     positions="none",
     word="encoder.embed_tokens",
-    lent=("layer.0.SelfAttention.relative_attention_bias.weight",),
+    shared_parameters=("layer.0.SelfAttention.relative_attention_bias.weight",),
 )

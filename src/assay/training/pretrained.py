@@ -24,7 +24,7 @@ from transformers import (
 
 from assay.core.errors import ModelError
 from assay.core.rng import seed_of
-from assay.models import seams
+from assay.models import hooks
 from assay.models.families import family_of
 from assay.models.heads import HEADS
 from assay.models.load import assemble
@@ -38,7 +38,7 @@ def fresh_model(
 ) -> Model:
     """The folder or hub id `base` with a head drawn by `seed`; its encoder keeps the pretrained weights."""
     try:
-        with seeded(seed), seams.quiet(), silent():
+        with seeded(seed), hooks.quiet(), silent():
             config = AutoConfig.from_pretrained(base)
             reader, hf = _reader(str(base), config), _weights(str(base), config, labels, task)
             return with_head(hf, reader, labels, task, device)

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from assay.core.spec import Spec
 from assay.core.types import Attribution, Floats, Scale
-from assay.explainers.control._mean import mean_of_normalised
-from assay.explainers.control.thesis_all import ThesisAll
-from assay.explainers.control.thesis_top3 import ThesisTop3
+from assay.explainers.ensembles._mean import mean_of_normalised
+from assay.explainers.ensembles.thesis_all import ThesisAll
+from assay.explainers.ensembles.thesis_top3 import ThesisTop3
 
 NAMED = {"thesis_all": ThesisAll().parts, "thesis_top3": ThesisTop3().parts}
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 from enum import StrEnum
 
 from assay.core.errors import StoreError
-from assay.experiments.bench import Outcome
 from assay.experiments.job import Job
 from assay.experiments.store import Record, Store
+from assay.experiments.worker import Outcome
 
 
 class State(StrEnum):
@@ -26,7 +26,7 @@ class State(StrEnum):
 ENDED = (State.done, State.failed, State.skipped, State.blocked)
 
 
-class Agenda:
+class Scheduler:
     """The graph of a plan's jobs over a store. `jobs` must come in an order in which needs come first."""
 
     def __init__(self, jobs: Mapping[str, Job], store: Store, *, keep: bool = False) -> None:
@@ -155,7 +155,13 @@ class Agenda:
     def _let_go(self, key: str) -> None:
         """Delete an artefact that all jobs that needed it are done with; a failed one will want it again."""
         job, ends = self.jobs[key], [self.state[d] for d in self.dependants[key]]
-        if not job.artifact or self.keep or job.keep or not (ends or job.spare) or self.state[key] is not State.done:
+        if (
+            not job.artifact
+            or self.keep
+            or job.keep
+            or not (ends or job.temporary)
+            or self.state[key] is not State.done
+        ):
             return
         if all(state in (State.done, State.skipped) for state in ends):
-            self.store.artifacts.discard(key, job.remains)
+            self.store.artifacts.discard(key, job.kept_files)

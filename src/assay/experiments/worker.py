@@ -17,7 +17,7 @@ import transformers
 
 from assay.core.errors import AssayError, StoreError
 from assay.core.progress import Progress
-from assay.experiments.job import Job, Rows, Work
+from assay.experiments.job import Job, JobContext, JobResult
 from assay.experiments.references import AnyModel
 from assay.experiments.store import Record, Store, canonical
 from assay.models.model import Model
@@ -33,7 +33,7 @@ class Outcome:
 
 
 @dataclass
-class Bench:
+class Worker:
     """A worker's place. It holds the model of its last job: jobs come sorted by model."""
 
     store: Store
@@ -52,8 +52,8 @@ class Bench:
         began = time.perf_counter()
         place: Any = self.store.artifacts.making(job.key) if job.artifact else nullcontext()
         with place as folder:
-            found = job.kind.run(Work(job, self, bar or Progress("", None, show=False), folder))
-        made = found if isinstance(found, Rows) else Rows(found)
+            found = job.kind.run(JobContext(job, self, bar or Progress("", None, show=False), folder))
+        made = found if isinstance(found, JobResult) else JobResult(found)
         took = {"took": time.perf_counter() - began, "created": time.time()}
         return Record(job.key, job.spec, made.rows, {**versions(), **took, **made.provenance})
 

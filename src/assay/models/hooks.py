@@ -241,7 +241,7 @@ Weights = Mapping[int, Mapping[str, Tensor]]  # block -> name within the block -
 
 
 @torch.no_grad()
-def redrawn(hf: PreTrainedModel, layer: int, seed: int) -> dict[str, Tensor]:
+def reinitialised(hf: PreTrainedModel, layer: int, seed: int) -> dict[str, Tensor]:
     """The parameters of one block as its architecture draws them before training, by its own `_init_weights`.
 
     Drawn on the CPU in float32, so that a seed means the same weights on every device and in every precision. A copy

@@ -9,7 +9,7 @@ from assay.statistics.verdict import Comparison, Standing
 
 
 @dataclass(frozen=True)
-class Mark:
+class Symbol:
     sign: str
     words: str
     kind: str  # the class in CSS, and the colour in a terminal
@@ -19,34 +19,36 @@ class Mark:
         return f'<span class="mark {self.kind}"><span aria-hidden="true">{self.sign}</span> {self.words}</span>'
 
 
-def mark(standing: Standing, comparison: Comparison) -> Mark:
+def mark(standing: Standing, comparison: Comparison) -> Symbol:
     """Against the best and against the control; "random" is the control whatever its parameters."""
     if standing.method == comparison.control:
-        return Mark("–", "control", "none")
+        return Symbol("–", "control", "none")
     if standing.worse_than_random:
-        return Mark("▼", "worse than random", "bad")
+        return Symbol("▼", "worse than random", "bad")
     if standing.best_group:
         if standing.beats_random is False:
-            return Mark("☆", "tied: neither behind the best nor better than random", "open")
-        return Mark("★", "best group", "best")
+            return Symbol("☆", "tied: neither behind the best nor better than random", "open")
+        return Symbol("★", "best group", "best")
     if standing.beats_random is None:
-        return Mark("·", "behind the best", "none")
-    return Mark("✓", "beats random", "good") if standing.beats_random else Mark("○", "no better than random", "none")
+        return Symbol("·", "behind the best", "none")
+    return (
+        Symbol("✓", "beats random", "good") if standing.beats_random else Symbol("○", "no better than random", "none")
+    )
 
 
-def legend(*, control: bool) -> list[Mark]:
+def legend(*, control: bool) -> list[Symbol]:
     """All signs in full words; without a control nothing can be said about random."""
     if not control:
         return [
-            Mark("★", "best group: cannot be told from the best", "best"),
-            Mark("·", "behind the best", "none"),
+            Symbol("★", "best group: cannot be told from the best", "best"),
+            Symbol("·", "behind the best", "none"),
         ]
     return [
-        Mark("★", "best group: cannot be told from the best, and beats random", "best"),
-        Mark("✓", "beats random, behind the best", "good"),
-        Mark("☆", "tied: can be told neither from the best nor from random", "open"),
-        Mark("○", "no better than random", "none"),
-        Mark("▼", "worse than random", "bad"),
+        Symbol("★", "best group: cannot be told from the best, and beats random", "best"),
+        Symbol("✓", "beats random, behind the best", "good"),
+        Symbol("☆", "tied: can be told neither from the best nor from random", "open"),
+        Symbol("○", "no better than random", "none"),
+        Symbol("▼", "worse than random", "bad"),
     ]
 
 

@@ -14,7 +14,7 @@ from assay.core.errors import AssayError
 from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
 from assay.datasets.load import load_dataset
-from assay.experiments.bench import versions
+from assay.experiments.worker import versions
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.reports.record import plain
@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Found:
+class StudyResult:
     """What a study of a model's explanations on some data found; a subclass says it in its own words."""
 
     model: Model

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from assay.core.errors import StoreError
 from assay.experiments.plan import Plan, read_plan
+from assay.experiments.results import shown
 from assay.experiments.store import Record, Store, from_text, reason, to_text, write
-from assay.experiments.tidy import shown
 
 KEY = re.compile("[0-9a-f]{64}")
 
@@ -28,11 +28,11 @@ class Packed:
     """A record, and the small files that are kept of its artefact."""
 
     record: Record
-    remains: Mapping[str, bytes] = field(default_factory=dict)  # by name
+    kept_files: Mapping[str, bytes] = field(default_factory=dict)  # by name
 
     def to_text(self) -> str:
         data = json.loads(to_text(self.record))
-        coded = {name: base64.b64encode(content).decode() for name, content in sorted(self.remains.items())}
+        coded = {name: base64.b64encode(content).decode() for name, content in sorted(self.kept_files.items())}
         return json.dumps({**data, "remains": coded} if coded else data)
 
     @classmethod
@@ -53,9 +53,9 @@ def pack(plans: Iterable[str | Path | Plan], store: Store, path: Path) -> tuple[
     models = {key for plan in read for key in shown(plan)}
     found = {one.record.key: one for one in read_pack(path)} if path.exists() else {}
     for key, job in jobs.items():
-        remains = store.artifacts.small(key, job.remains) if key in models else {}
-        if (remains or key not in found) and (record := store.get(key)) is not None:
-            found[key] = Packed(record, remains)
+        kept_files = store.artifacts.small(key, job.kept_files) if key in models else {}
+        if (kept_files or key not in found) and (record := store.get(key)) is not None:
+            found[key] = Packed(record, kept_files)
     text = "".join(f"{found[key].to_text()}\n" for key in sorted(found))
     write(path, lzma.compress(text.encode(), preset=9), "pack")
     return len(jobs.keys() & found.keys()), len(jobs)
@@ -66,8 +66,8 @@ def unpack(path: Path, store: Store) -> tuple[int, int]:
     packed = list(read_pack(path))
     new = [one for one in packed if not store.has(one.record.key)]
     for one in new:
-        for name, content in one.remains.items():
-            write(store.artifacts.remains(one.record.key) / Path(name).name, content, "artefact")
+        for name, content in one.kept_files.items():
+            write(store.artifacts.kept_files(one.record.key) / Path(name).name, content, "artefact")
         store.put(one.record)
     return len(packed), len(new)
 

@@ -16,7 +16,7 @@ from assay.training.bilstm import PAIRED_RECIPE, SINGLE_RECIPE
 from assay.training.classifier import Trainable, start, train_classifier
 from assay.training.optimiser import parameter_groups
 from assay.training.recipe import Recipe
-from assay.training.words import SPECIAL, word_tokenizer, word_vectors
+from assay.training.word_vocabulary import SPECIAL, word_tokenizer, word_vectors
 
 TEXTS = ["Good soup, good bread.", "bad soup", "good film"]
 

@@ -49,7 +49,7 @@ _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping
 
 
 @dataclass(frozen=True)
-class Page:
+class YamlNode:
     """A part of the file: its name, the way to it, and what it holds."""
 
     name: str
@@ -57,22 +57,22 @@ class Page:
     content: Any
 
     @staticmethod
-    def read(path: Path) -> Page:
+    def read(path: Path) -> YamlNode:
         try:
             text = path.read_text(encoding="utf-8")
         except OSError as error:
             raise AssayError(f"cannot read the plan {path}: {error.strerror}") from error
-        return Page.parse(text, str(path))
+        return YamlNode.parse(text, str(path))
 
     @staticmethod
-    def parse(text: str, name: str = "plan") -> Page:
+    def parse(text: str, name: str = "plan") -> YamlNode:
         try:
             content = yaml.load(text, _Loader)
         except SpecError as error:
             raise SpecError(f"{name}, {error}") from error
         except yaml.YAMLError as error:
             raise SpecError(f"{name} is no YAML: {' '.join(str(error).split())}") from error
-        page = Page(Path(name).stem, name, content)
+        page = YamlNode(Path(name).stem, name, content)
         _ = page.mapping
         return page
 
@@ -102,17 +102,17 @@ class Page:
         """The value of a key where there are keys, else None."""
         return self.content.get(key) if isinstance(self.content, dict) else None
 
-    def at(self, key: str) -> Page:
+    def at(self, key: str) -> YamlNode:
         if key not in self.mapping:
             raise SpecError(f"{self.where} has no {key!r}; {nearest(key, self.mapping)}")
         start = self.where if ", " in self.where else f"{self.where}, "
         dot = "" if start.endswith(", ") else "."
-        return Page(key, f"{start}{dot}{key}", self.content[key])
+        return YamlNode(key, f"{start}{dot}{key}", self.content[key])
 
-    def items(self) -> Iterator[tuple[str, Page]]:
+    def items(self) -> Iterator[tuple[str, YamlNode]]:
         """Its parts by name; a list of words names each by itself."""
         if isinstance(self.content, list) and all(isinstance(item, str) for item in self.content):
-            yield from ((item, Page(item, f"{self.where}.{item}", item)) for item in self.content)
+            yield from ((item, YamlNode(item, f"{self.where}.{item}", item)) for item in self.content)
         else:
             yield from ((key, self.at(key)) for key in self.mapping)
 
@@ -144,7 +144,7 @@ class Page:
             raise type(error)(f"{self.where}: {error}") from error
 
 
-def built(page: Page, spec: Spec, cls: type[T]) -> T:
+def built(page: YamlNode, spec: Spec, cls: type[T]) -> T:
     """The dataclass of a part of the plan; an error needs no copy of the whole part, the place says where it is."""
     try:
         return build(spec, cls)

@@ -8,8 +8,8 @@ from pathlib import Path
 from assay.experiments.evaluate import Evaluation, joined
 from assay.experiments.job import Job, Row
 from assay.experiments.kinds.evaluate import Evaluate
-from assay.experiments.plan import Cell, Plan, read_plan
-from assay.experiments.references import Trained
+from assay.experiments.plan import Plan, StudyCell, read_plan
+from assay.experiments.references import TrainedModel
 from assay.experiments.store import Record, Store, default_folder
 from assay.models.load import load_without_weights
 from assay.models.model import Model
@@ -33,7 +33,7 @@ def _rows(job: Job, store: Store) -> Iterator[Row]:
             yield {**job.at, **row}
 
 
-def records(cell: Cell, store: Store) -> list[Record] | None:
+def records(cell: StudyCell, store: Store) -> list[Record] | None:
     """All records of a cell, or None while one is missing."""
     found = [record for job in cell.jobs if (record := store.get(job.key)) is not None]
     return found if len(found) == len(cell.jobs) else None
@@ -42,11 +42,13 @@ def records(cell: Cell, store: Store) -> list[Record] | None:
 def shown(plan: Plan) -> set[str]:
     """The models trained in a plan that a page is about, by key: it needs all of them but the weights."""
     return {
-        cell.model.key for cell in plan.cells if isinstance(cell.kind, Evaluate) and isinstance(cell.model, Trained)
+        cell.model.key
+        for cell in plan.cells
+        if isinstance(cell.kind, Evaluate) and isinstance(cell.model, TrainedModel)
     }
 
 
-def evaluation(cell: Cell, store: Store) -> Evaluation | None:
+def evaluation(cell: StudyCell, store: Store) -> Evaluation | None:
     """A finished evaluation as `assay.evaluate` gives it; None while it is not finished or of another kind."""
     if not isinstance(cell.kind, Evaluate):
         return None
@@ -54,13 +56,13 @@ def evaluation(cell: Cell, store: Store) -> Evaluation | None:
     return None if found is None else joined(cell.kind, _model(cell, store), cell.data.load(), found)
 
 
-def _model(cell: Cell, store: Store) -> Model:
+def _model(cell: StudyCell, store: Store) -> Model:
     """The cell's model; of a trained one that was deleted, what remains: all but the weights."""
     model, artifacts = cell.model, store.artifacts
-    if not isinstance(model, Trained) or artifacts.has(model.key):
+    if not isinstance(model, TrainedModel) or artifacts.has(model.key):
         return model.open(artifacts)
     record = store.get(model.key)
     fingerprint = "" if record is None else record.rows["model"]["fingerprint"]
-    found = load_without_weights(artifacts.remains(model.key), fingerprint)
+    found = load_without_weights(artifacts.kept_files(model.key), fingerprint)
     found.name = model.name
     return found

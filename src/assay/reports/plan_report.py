@@ -14,11 +14,11 @@ from urllib.parse import quote
 
 from assay.core.errors import AssayError
 from assay.experiments.kinds.evaluate import Evaluate
-from assay.experiments.plan import Cell, Plan
-from assay.experiments.sizes import sizes
+from assay.experiments.model_table import model_table
+from assay.experiments.plan import Plan, StudyCell
+from assay.experiments.results import evaluation, records, results
 from assay.experiments.status import Status, status
 from assay.experiments.store import Store
-from assay.experiments.tidy import evaluation, records, results
 from assay.reports.figures import available
 from assay.reports.plan_figures import plan_figures
 from assay.reports.record import plain
@@ -41,7 +41,7 @@ def report(
     folder = Path(output)
     rows = results(found.plan, found.store)
     files = _tables(folder, "rows", rows)
-    models = sizes(found.plan, found.store)
+    models = model_table(found.plan, found.store)
     files += _tables(folder, "models", models)
     drawn = plan_figures(rows, models, folder / "figures", ending) if available() else []
     studies: dict[str, list[Mapping[str, Any]]] = {}
@@ -58,7 +58,7 @@ def report(
     return [index, *pages.values(), *files, *drawn]
 
 
-def _cell(cell: Cell, store: Store, folder: Path) -> tuple[Table, Path | None]:
+def _cell(cell: StudyCell, store: Store, folder: Path) -> tuple[Table, Path | None]:
     """The table of one model and data set, and its page if it is an evaluation."""
     about = dict(cell.jobs[0].at) if cell.jobs else {}
     if not isinstance(cell.kind, Evaluate):

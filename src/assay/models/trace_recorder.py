@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from assay.core.errors import UnsupportedError
-from assay.models import seams
+from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.families import Family
 from assay.models.readout import LabelWords, OwnHead, Readout
@@ -68,12 +68,12 @@ class Recorder:
 
     @contextmanager
     def watching(self) -> Iterator[Recorder]:
-        blocks = seams.blocks(self.hf)
+        blocks = hooks.blocks(self.hf)
         layer_of = {id(m): layer for layer, block in enumerate(blocks) for m in block.modules()}
         with ExitStack() as stack:
-            for module, kind in seams.layers([self.hf, *([] if self.head is None else [self.head])]):
-                stack.enter_context(seams.hooked(module, self._hook(kind, layer_of.get(id(module), OUTSIDE))))
-            stack.enter_context(seams.hooked(blocks[-1], self._after_blocks))
+            for module, kind in hooks.layers([self.hf, *([] if self.head is None else [self.head])]):
+                stack.enter_context(hooks.hooked(module, self._hook(kind, layer_of.get(id(module), OUTSIDE))))
+            stack.enter_context(hooks.hooked(blocks[-1], self._after_blocks))
             yield self
 
     def _hook(self, kind: str, layer: int) -> Any:
@@ -214,7 +214,7 @@ def _past_attention(events: list[Event]) -> bool:
 def _affine(event: Event) -> Affine:
     if event.module is None:
         raise RuntimeError("attention is no linear layer")
-    weight, bias = seams.affine(event.module)
+    weight, bias = hooks.affine(event.module)
     return Affine(_wide(weight), None if bias is None else _wide(bias))
 
 
@@ -223,7 +223,7 @@ def _scale(events: list[Event], place: int) -> tuple[Tensor | None, list[Event]]
     module = events[place].module if place < len(events) and events[place].kind == "S" else None
     if module is None:
         return None, events
-    return _wide(seams.scale(module)), [*events[:place], *events[place + 1 :]]
+    return _wide(hooks.scale(module)), [*events[:place], *events[place + 1 :]]
 
 
 def _scaled(affine: Affine, scale: Tensor | None) -> Affine:
@@ -234,7 +234,7 @@ def _scaled(affine: Affine, scale: Tensor | None) -> Affine:
 
 def _norm(event: Event) -> Norm:
     """A norm as the model applied it: the factor is fitted to its output, so no epsilon or precision is guessed."""
-    gain, shift, centred = seams.norm(event.module)
+    gain, shift, centred = hooks.norm(event.module)
     gain, x, y = _wide(gain), _wide(event.inputs), _wide(event.outputs)
     shift = None if shift is None else _wide(shift)
     direction = (x - x.mean(-1, keepdim=True) if centred else x) * gain

@@ -14,7 +14,7 @@ import torch
 from assay.core.errors import AssayError
 from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
-from assay.models import seams
+from assay.models import hooks
 from assay.models.load import save_model
 from assay.models.model import Model
 from assay.training import checkpoint
@@ -45,7 +45,7 @@ def finish(folder: Path, model: Model, about: dict[str, Any]) -> None:
     """Save the model, then the card; the checkpoint goes last, so that a kill in between costs nothing."""
     if model.tokenizer is not None:
         model.tokenizer.backend_tokenizer.no_truncation()  # the setting of the last call would be saved
-    with seams.quiet():
+    with hooks.quiet():
         save_model(model, folder)
     part = folder / f"{CARD}.part"
     part.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -14,7 +14,7 @@ from assay.models.readout import OwnHead
 from assay.training.scratch import is_scratch
 
 
-def sizes(plan: Plan, store: Store) -> list[Row]:
+def model_table(plan: Plan, store: Store) -> list[Row]:
     """A row per finished training: its place in the plan, parameters, layers, pretrained or not, validation scores.
 
     Counts come from the configuration that stays when the weights of a training are deleted; no weight is read.
@@ -34,7 +34,7 @@ def _row(job: Job, store: Store) -> Row | None:
 
 def shell(key: str, store: Store) -> Model | None:
     """A trained model without its weights, which encodes and knows its shape; None if nothing is left of it."""
-    folders = (store.artifacts.path(key), store.artifacts.remains(key))
+    folders = (store.artifacts.path(key), store.artifacts.kept_files(key))
     left = next((folder for folder in folders if (folder / "config.json").is_file()), None)
     return None if left is None else load_without_weights(left, "")
 

@@ -15,7 +15,7 @@ MARKERS = ("circle", "square", "up", "diamond", "down", "plus", "cross", "ring")
 
 
 @dataclass(frozen=True)
-class Face:
+class MethodStyle:
     """Colour and marker together tell methods apart, so that neither has to alone."""
 
     method: str
@@ -36,14 +36,14 @@ class Face:
         return f'<svg class="sign" width="12" height="12" aria-hidden="true">{marker(self, 6, 6)}</svg>{self.name}'
 
 
-def faces(methods: Sequence[str], control: str | None) -> dict[str, Face]:
+def method_styles(methods: Sequence[str], control: str | None) -> dict[str, MethodStyle]:
     """One face per method, in the order given; the control is grey."""
     names, out, i = short_names(methods), {}, 0
     for method in methods:
         if method == control:
-            out[method] = Face(method, names[method], CONTROL, "circle", control=True)
+            out[method] = MethodStyle(method, names[method], CONTROL, "circle", control=True)
             continue
-        out[method] = Face(
+        out[method] = MethodStyle(
             method, names[method], COLOURS[i % len(COLOURS)], MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]
         )
         i += 1
@@ -56,7 +56,7 @@ def short_names(methods: Sequence[str]) -> Mapping[str, str]:
     return {m: b if bare.count(b) == 1 else m for m, b in zip(methods, bare, strict=True)}
 
 
-def marker(face: Face, x: float, y: float, r: float = 4) -> str:
+def marker(face: MethodStyle, x: float, y: float, r: float = 4) -> str:
     """The marker as an SVG element."""
     c, s = face.colour, r * 0.9
     if face.marker in ("circle", "ring"):

@@ -9,10 +9,9 @@ import torch
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.models.encode import TextEncoder
-from assay.training import half_masked
 from assay.training.classifier import Trainable, start
 from assay.training.encoded import encoded
-from assay.training.half_masked import doubled, half_masked_loss, mask_id, maskable, uniformly_masked
+from assay.training.masked_finetuning import doubled, half_masked_loss, mask_id, maskable, uniformly_masked
 
 WORDS = [f"w{i}" for i in range(20)]
 
@@ -30,7 +29,10 @@ def test_half_of_the_rows_lose_words_and_no_symbol_is_lost(monkeypatch, paired):
     model = start("bilstm_attention(hidden=3, width=4)", part, part)
     item = encoded(model, part, progress=False).batch(range(40))
     seen = []
-    monkeypatch.setattr(half_masked, "loss_of", lambda module, item: seen.append(item.batch.ids) or torch.zeros(()))
+    monkeypatch.setattr(
+        "assay.training.masked_finetuning.loss_of",
+        lambda module, item: seen.append(item.batch.ids) or torch.zeros(()),
+    )
     torch.manual_seed(0)
     for _ in range(50):
         half_masked_loss(Trainable(model), item)

@@ -13,8 +13,8 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from transformers import AutoModel, AutoTokenizer, PreTrainedTokenizerFast
 
 from assay.core.errors import SpecError
-from assay.models import seams
-from assay.training.fresh import silent
+from assay.models import hooks
+from assay.training.pretrained import silent
 
 Cut = Literal["words", "letters", "spaces"]
 SPECIAL = ("[PAD]", "[CLS]", "[EOS]", "[MASK]", "[UNK]")  # in the order of the published vocabulary
@@ -107,7 +107,7 @@ def _numbers(text: str, path: Path, word: str) -> Vectors:
 
 def _from_table(source: str, words: Sequence[str]) -> dict[str, Vectors]:
     try:
-        with seams.quiet(), silent():
+        with hooks.quiet(), silent():
             tokenizer = AutoTokenizer.from_pretrained(source)
             hf = AutoModel.from_pretrained(source, use_safetensors=True)
     except (OSError, ValueError) as error:

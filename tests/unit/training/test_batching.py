@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.training.order import epoch_batches
+from assay.training.batching import epoch_batches
 
 
 def flat(batches: list[list[int]]) -> list[int]:

@@ -12,9 +12,9 @@ from assay.core.errors import SpecError
 from assay.core.spec import Spec
 from assay.experiments.job import Job
 from assay.experiments.kinds.train import Train, performance_metrics
-from assay.experiments.page import Page, built
-from assay.experiments.references import Data, Outside, Pairs, Trained
-from assay.experiments.rule import Rule
+from assay.experiments.references import DataReference, ExternalModel, Pairs, TrainedModel
+from assay.experiments.requirement import Requirement
+from assay.experiments.yaml_node import YamlNode, built
 from assay.training.recipe import LOSS
 
 DATA = ("source", "split", "columns", "limit", "seed")
@@ -32,8 +32,8 @@ class _Source:
     limit: int | None = None
     seed: int = 0
 
-    def named(self, name: str, columns: Pairs | None) -> Data:
-        return Data(name, self.source, self.split, columns, self.limit, self.seed)
+    def named(self, name: str, columns: Pairs | None) -> DataReference:
+        return DataReference(name, self.source, self.split, columns, self.limit, self.seed)
 
 
 @dataclass(frozen=True)
@@ -45,28 +45,28 @@ class _Loaded:
     device: str | None = None
     dtype: str | None = None
 
-    def named(self, name: str, labels: tuple[tuple[str, str], ...] | None) -> Outside:
-        return Outside(name, self.load, self.prompt, labels, self.device, self.dtype)
+    def named(self, name: str, labels: tuple[tuple[str, str], ...] | None) -> ExternalModel:
+        return ExternalModel(name, self.load, self.prompt, labels, self.device, self.dtype)
 
 
-def data_named(page: Page) -> dict[str, Data]:
+def data_named(page: YamlNode) -> dict[str, DataReference]:
     """Data sets by name; a text alone is the source."""
     return {name: _data(name, part) for name, part in page.items()}
 
 
-def _data(name: str, page: Page) -> Data:
+def _data(name: str, page: YamlNode) -> DataReference:
     if page.is_text:
-        return Data(name, page.text)
+        return DataReference(name, page.text)
     page.allow(DATA)
     given = page.mapping
     if "source" not in given:
         raise SpecError(f"{page.where} has no source; write source: with what load_dataset takes")
     columns = given.pop("columns", None)
-    made: Data = built(page, Spec("data", tuple(given.items())), _Source).named(name, _pairs(page, columns))
+    made: DataReference = built(page, Spec("data", tuple(given.items())), _Source).named(name, _pairs(page, columns))
     return made
 
 
-def _pairs(page: Page, columns: Any) -> Pairs | None:
+def _pairs(page: YamlNode, columns: Any) -> Pairs | None:
     if columns is None:
         return None
     if not isinstance(columns, dict):
@@ -74,9 +74,11 @@ def _pairs(page: Page, columns: Any) -> Pairs | None:
     return tuple((str(role), None if column is None else str(column)) for role, column in columns.items())
 
 
-def models_named(page: Page, data: Mapping[str, Data]) -> tuple[dict[str, Outside | Trained], tuple[Job, ...]]:
+def models_named(
+    page: YamlNode, data: Mapping[str, DataReference]
+) -> tuple[dict[str, ExternalModel | TrainedModel], tuple[Job, ...]]:
     """Models by name, and the trainings among them."""
-    models: dict[str, Outside | Trained] = {}
+    models: dict[str, ExternalModel | TrainedModel] = {}
     jobs: list[Job] = []
     for name, part in page.items():
         if part.is_text or "train" not in part.mapping:
@@ -88,9 +90,9 @@ def models_named(page: Page, data: Mapping[str, Data]) -> tuple[dict[str, Outsid
     return models, tuple(jobs)
 
 
-def _outside(name: str, page: Page) -> Outside:
+def _outside(name: str, page: YamlNode) -> ExternalModel:
     if page.is_text:
-        return Outside(name, page.text)
+        return ExternalModel(name, page.text)
     if "load" not in page.mapping:
         raise SpecError(f"{page.where} says neither `load` (a folder or hub id) nor `train` (where a training starts)")
     page.allow(LOADED)
@@ -99,15 +101,15 @@ def _outside(name: str, page: Page) -> Outside:
     if labels is not None and not isinstance(labels, dict):
         raise SpecError(f"{page.where}.labels: write name: word, e.g. {{positive: ' positive', negative: ' negative'}}")
     words = None if labels is None else tuple((str(k), str(v)) for k, v in labels.items())
-    made: Outside = built(page, Spec("model", tuple(given.items())), _Loaded).named(name, words)
+    made: ExternalModel = built(page, Spec("model", tuple(given.items())), _Loaded).named(name, words)
     return made
 
 
-def _trained(name: str, page: Page, data: Mapping[str, Data]) -> Iterator[tuple[Trained, Job]]:
+def _trained(name: str, page: YamlNode, data: Mapping[str, DataReference]) -> Iterator[tuple[TrainedModel, Job]]:
     """A training per combination of the lists among train, on, recipe and seeds."""
     page.allow(TRAINED)
     given = page.mapping
-    rule = page.at("requires").reading(Rule.parse, str(given["requires"])) if given.get("requires") else None
+    rule = page.at("requires").reading(Requirement.parse, str(given["requires"])) if given.get("requires") else None
     keep = bool(given.get("keep", False))
     page.names("on", data, default=[])
     if "on" not in given:
@@ -125,10 +127,10 @@ def _trained(name: str, page: Page, data: Mapping[str, Data]) -> Iterator[tuple[
         _check(page, rule, kind)
         about = {"grid": name, "base": kind.train, "trained_on": kind.on.name, "seed": kind.seed}
         job = page.reading(partial(kind.job, {"study": "train", "model": full, **about}, keep=keep))
-        yield Trained(full, job.key, kind.on, tuple(about.items()), rule, kind), job
+        yield TrainedModel(full, job.key, kind.on, tuple(about.items()), rule, kind), job
 
 
-def _check(page: Page, rule: Rule | None, kind: Train) -> None:
+def _check(page: YamlNode, rule: Requirement | None, kind: Train) -> None:
     """A rule about a score that the training will not have is an error now, not after it."""
     if rule is None:
         return

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from assay.core.errors import StoreError
-from assay.experiments.agenda import State
-from assay.experiments.pack import pack, read_pack, unpack
+from assay.experiments.archive import pack, read_pack, unpack
 from assay.experiments.runner import run
+from assay.experiments.scheduler import State
 from assay.experiments.store import Store
 from unit.experiments.toy import job, plan
 

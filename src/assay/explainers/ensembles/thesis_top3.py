@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.core.types import Attribution, Floats, Scale
-from assay.explainers.control._mean import called, mean_of_normalised
+from assay.explainers.ensembles._mean import called, mean_of_normalised
 
 
 @dataclass(frozen=True)

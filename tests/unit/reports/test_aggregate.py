@@ -11,9 +11,9 @@ import pytest
 
 from assay.core.errors import AssayError
 from assay.reports import figures
-from assay.reports.bands import by_example, points
-from assay.reports.faces import faces
+from assay.reports.aggregate import by_example, points
 from assay.reports.figures import Panel, bars, curves, lines
+from assay.reports.method_style import method_styles
 from assay.reports.plan_figures import axes_of_size, metric_panels, plan_figures, randomisation
 from assay.statistics.bootstrap import interval
 
@@ -96,7 +96,7 @@ def test_the_legend_says_what_the_bands_are(tmp_path: Path) -> None:
 
 
 def test_ten_methods_have_ten_colours() -> None:
-    looks = faces([str(i) for i in range(40)], None).values()
+    looks = method_styles([str(i) for i in range(40)], None).values()
     assert len({face.colour for face in list(looks)[:10]}) == 10
     assert len({(face.colour, face.marker) for face in looks}) == 40
 

@@ -14,7 +14,7 @@ HOW = "write e.g. 'accuracy >= chance + 0.1', 'macro_f1 >= 0.7' or 'loss <= 0.5'
 
 
 @dataclass(frozen=True)
-class Rule:
+class Requirement:
     """A bound on a validation score; `chance` is one over the number of labels, `majority` the largest label's share.
 
     Known weakness: chance is the right floor for accuracy on balanced labels only; use majority where they are not.
@@ -30,11 +30,11 @@ class Rule:
         return f"{self.score} {self.better} {floor}{self.bound:g}"
 
     @staticmethod
-    def parse(text: str) -> Rule:
+    def parse(text: str) -> Requirement:
         found = FORM.fullmatch(text)
         if found is None or not (found[3] or found[4]):
             raise SpecError(f"cannot read the rule {text!r}; {HOW}")
-        return Rule(found[1], found[2], found[3], float(found[4] or 0))
+        return Requirement(found[1], found[2], found[3], float(found[4] or 0))
 
     def broken(self, rows: Mapping[str, Any]) -> str | None:
         """None, or why a model with the rows of this training is not good enough."""

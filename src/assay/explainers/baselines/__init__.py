@@ -1,0 +1,1 @@
+"""Baselines that every other method must beat."""

@@ -1,1 +1,0 @@
-"""Controls and combinations: what the others are measured against, and several in one."""

@@ -1,0 +1,1 @@
+"""Several methods combined into one."""
