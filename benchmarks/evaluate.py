@@ -27,8 +27,8 @@ from speed import MODEL, SIZES, _batches, _forward_backward, _once, interleaved,
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.evaluation.metrics import metric
-from assay.experiments.evaluate import run_evaluation
 from assay.faithfulness.protocol import rules
+from assay.studies.evaluate.evaluation import run_evaluation
 
 METHODS = (
     "integrated_gradients(steps=24, rule=gauss_legendre)",

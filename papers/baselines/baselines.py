@@ -22,9 +22,9 @@ import assay
 from assay.core.errors import UnsupportedError
 from assay.explainers import METHODS
 from assay.faithfulness import FAITHFULNESS
-from assay.reports.result import evaluate
 from assay.statistics.bootstrap import intervals
 from assay.statistics.verdict import Comparison, compare
+from assay.studies.evaluate.result import evaluate
 
 DATA = Path("../shared/data/sst2_sentences/dev.jsonl.gz")
 MODEL = Path("~/.cache/assay-teacher/minilm-sst2").expanduser()

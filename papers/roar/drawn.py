@@ -11,9 +11,9 @@ from weighed import IG, LSTM, TRANSFORMER, Evidence
 
 from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.curves import curves as scores_of
-from assay.experiments.roar import Curves
 from assay.reports.aggregate import Point
 from assay.reports.figures import Panel, over
+from assay.studies.roar.curves import Curves
 
 ORDER = ("attention", "gradient", "input x gradient", IG, "weighted IG", "occlusion", "random")
 

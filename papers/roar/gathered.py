@@ -11,8 +11,8 @@ from weighed import IG, LSTM, TRANSFORMER, Evidence, Place
 
 from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.verdict import Faithfulness
-from assay.experiments.roar import Curves, curves
 from assay.experiments.store import Store
+from assay.studies.roar.curves import Curves, curves
 
 NAMES = {
     "input_x_gradient": "input x gradient",

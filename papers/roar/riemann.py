@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from assay.experiments.kinds._roar_jobs import Rank
 from assay.experiments.plan import read_plan
 from assay.experiments.store import Store
 from assay.models.load import load_model
+from assay.studies.roar.tasks import Rank
 
 MANY, SHARES = (500, "right"), (10, 30, 50)
 FEW = [

@@ -9,9 +9,9 @@ import numpy as np
 from files import HERE, planned
 from published import SIZES
 
-from assay.experiments.kinds._roar_jobs import Rank, Source
 from assay.experiments.plan import Plan
 from assay.experiments.store import Store
+from assay.studies.roar.tasks import Rank, Source
 
 SPECIAL = 2  # [CLS] and [EOS], which the paper counts
 NOTE = """Length: mean words of the test texts and two special tokens, as the paper counts; of SNLI the premise, of bAbI

@@ -21,8 +21,8 @@ from scipy.stats import norm
 
 from assay.evaluation.roar.synthetic import Synthetic
 from assay.evaluation.roar.verdict import Faithfulness, difference
-from assay.experiments.roar import Curves
 from assay.statistics.bootstrap import Interval
+from assay.studies.roar.curves import Curves
 
 LSTM, TRANSFORMER = "LSTM", "transformer"
 ATTENTION, GRADIENT, IXG, IG = "attention", "gradient", "input x gradient", "integrated gradients"

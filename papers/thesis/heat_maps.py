@@ -11,10 +11,10 @@ from assay.core.types import Example
 from assay.experiments.plan import StudyCell
 from assay.experiments.results import records
 from assay.experiments.status import Status
-from assay.reports.attack import before_and_after
-from assay.reports.examples import KEY
 from assay.reports.method_style import method_styles
 from assay.reports.study_page import page, write
+from assay.studies.attack.result import before_and_after
+from assay.studies.evaluate.examples import KEY
 
 STUDIES = {"attack": "Gradients of the probability", "attack_logit": "Gradients of the logit"}
 ABOUT = (

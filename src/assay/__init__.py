@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from assay.explainers.explain import explain
     from assay.models.load import load_model, save_model
     from assay.models.prompt import Prompt
-    from assay.reports.attack import attack
     from assay.reports.plan_report import report
-    from assay.reports.randomise import randomise
-    from assay.reports.result import evaluate
+    from assay.studies.attack.result import attack
+    from assay.studies.evaluate.result import evaluate
+    from assay.studies.randomise.result import randomise
 
 __version__ = "0.1.0"
 
@@ -26,12 +26,12 @@ __version__ = "0.1.0"
 _LAZY = {
     "Attributions": "assay.core.attributions",
     "Prompt": "assay.models.prompt",
-    "attack": "assay.reports.attack",
-    "evaluate": "assay.reports.result",
+    "attack": "assay.studies.attack.result",
+    "evaluate": "assay.studies.evaluate.result",
     "explain": "assay.explainers.explain",
     "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
-    "randomise": "assay.reports.randomise",
+    "randomise": "assay.studies.randomise.result",
     "report": "assay.reports.plan_report",
     "run": "assay.experiments.runner",
     "save_model": "assay.models.load",

@@ -11,7 +11,7 @@ import torch
 import assay
 from assay.datasets.builtin import builtin
 from assay.datasets.load import load_dataset
-from assay.experiments.evaluate import run_evaluation
+from assay.studies.evaluate.evaluation import run_evaluation
 
 TEXTS = [example.text or "" for example in builtin()[:5]]
 
@@ -51,7 +51,7 @@ def test_sufficiency_and_comprehensiveness_by_hand() -> None:
 
 
 def test_a_second_run_takes_everything_from_the_store(tmp_path: Path) -> None:
-    from assay.reports.result import evaluate
+    from assay.studies.evaluate.result import evaluate
 
     model = assay.load_model("builtin")
     settings = {"limit": 6, "methods": ["occlusion", "random"], "store": tmp_path}
@@ -67,7 +67,7 @@ def test_a_second_run_takes_everything_from_the_store(tmp_path: Path) -> None:
 
 def test_micro_top_k_f1_pools_hits_over_examples() -> None:
     from assay.evaluation.gold import order, true_units
-    from assay.reports.result import evaluate
+    from assay.studies.evaluate.result import evaluate
 
     model, data = assay.load_model("builtin"), builtin()[:8]
     specs = ["top_k_f1(k=3)", "top_k_f1(k=3, average=micro)"]

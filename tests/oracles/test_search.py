@@ -13,13 +13,13 @@ import pytest
 import assay
 from assay.core.errors import SpecError
 from assay.core.spec import Spec
-from assay.experiments.evaluate import run_evaluation
 from assay.explainers import METHODS
 from assay.explainers.search._objective import Prefixes, prefix_weights
 from assay.explainers.search.beam_search import BeamSearch, signed_ranks
 from assay.explainers.search.greedy import Greedy
 from assay.faithfulness import FAITHFULNESS
 from assay.faithfulness.protocol import PROTOCOLS
+from assay.studies.evaluate.evaluation import run_evaluation
 from toys import bert
 
 SOLVEX = ("comp_suff", "comp", "suff")

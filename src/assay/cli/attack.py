@@ -31,7 +31,7 @@ from assay.cli._output import writable
 from assay.core.spec import split as split_specs
 
 if TYPE_CHECKING:
-    from assay.reports.attack import Attacked
+    from assay.studies.attack.result import Attacked
 
 REPORT = Path("attack.html")
 SETTINGS = (
@@ -100,7 +100,7 @@ def run(
     options = dict(locals())
     writable(report, as_json)
     from assay.cli._study import finish
-    from assay.reports.attack import attack
+    from assay.studies.attack.result import attack
 
     settings = given(options, *SETTINGS)
     if measured is not None:  # else what suits the methods
@@ -118,7 +118,7 @@ def run(
 def _table(result: Attacked) -> Table:
     """Per method and objective what the attack changed, a line each."""
     from assay.cli._study import cell
-    from assay.reports.attack import HEADS
+    from assay.studies.attack.result import HEADS
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     for row in result.summary:

@@ -32,7 +32,7 @@ from assay.cli._output import command, writable, write_json, write_text
 from assay.core.spec import split as split_specs
 
 if TYPE_CHECKING:
-    from assay.reports.result import Result
+    from assay.studies.evaluate.result import Result
 
 REPORT = Path("report.html")
 SETTINGS = ("protocol", "removal", "units", "scope", "target", "scale", "limit", "seed", "store", "batch_tokens")
@@ -69,7 +69,7 @@ def run(
     """Rank explanation methods by metrics, with intervals and a verdict. Interrupted, the same command goes on."""
     options = dict(locals())
     writable(report, as_markdown, as_json)
-    from assay.reports.result import evaluate
+    from assay.studies.evaluate.result import evaluate
 
     warnings.filterwarnings("ignore", message="an input is longer")  # one for each; the end sums them up
     dataset = read(data, split, columns)
@@ -86,8 +86,8 @@ def run(
 
 def _show(result: Result) -> None:
     """The table, then the verdict: a terminal is read from its end."""
-    from assay.reports.length_limit import past_limit
-    from assay.reports.terminal import ranking_table
+    from assay.studies.evaluate.length_limit import past_limit
+    from assay.studies.evaluate.terminal import ranking_table
 
     console = Console(highlight=False)
     console.print(ranking_table(result, console.width))
@@ -100,7 +100,7 @@ def _show(result: Result) -> None:
 
 
 def _write(result: Result, report: Path, as_markdown: Path | None, as_json: Path | None) -> None:
-    from assay.reports.record import record
+    from assay.studies.evaluate.record import record
 
     console = Console(highlight=False, soft_wrap=True)
     result.to_html(report, command=command())

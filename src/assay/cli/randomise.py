@@ -31,7 +31,7 @@ from assay.cli._output import writable
 from assay.core.spec import split as split_specs
 
 if TYPE_CHECKING:
-    from assay.reports.randomise import Randomised
+    from assay.studies.randomise.result import Randomised
 
 REPORT = Path("randomise.html")
 
@@ -65,7 +65,7 @@ def run(
     options = dict(locals())
     writable(report, as_json)
     from assay.cli._study import finish
-    from assay.reports.randomise import randomise
+    from assay.studies.randomise.result import randomise
 
     result = randomise(
         loaded(model, prompt, label, device, dtype, max_length),

@@ -21,8 +21,8 @@ from assay.core.spec import split as split_specs
 
 if TYPE_CHECKING:
     from assay.evaluation.roar.verdict import Faithfulness
-    from assay.experiments.roar import Curves
     from assay.statistics.bootstrap import Interval
+    from assay.studies.roar.curves import Curves
 
 SCORES = ("macro_f1", "micro_f1", "accuracy")
 ENCODER = (
@@ -108,8 +108,8 @@ def content(options: dict[str, Any]) -> dict[str, Any]:
     given = [options["model_family"], options["base"]]
     if sum(g is not None for g in given) != 1:
         raise SpecError("say what is trained: --model-family (from nothing) or --base (pretrained), one of the two")
-    from assay.experiments.kinds.roar import METHODS
     from assay.experiments.references import bare
+    from assay.studies.roar.study import METHODS
 
     start, name = next(g for g in given if g is not None), bare(options["data"])
     if options["model_family"] is not None and "(" not in start:
@@ -161,8 +161,8 @@ def _recipe(start: str, data: str) -> str:
 
 
 def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> None:
-    from assay.experiments.roar import curves
-    from assay.reports.roar import RoarPage
+    from assay.studies.roar.curves import curves
+    from assay.studies.roar.page import RoarPage
 
     page = RoarPage(curves(plan, store), options["score"], options["clip"])
     if not page.curves:
@@ -181,9 +181,9 @@ def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> N
 
 def _part(part: Curves, judged: dict[str, Faithfulness]) -> Iterator[Table | Text]:
     """The tables of one study and what is to be said about them; nothing as long as no method is finished."""
-    from assay.experiments.kinds.roar import RANDOM
     from assay.reports.method_style import short_names
-    from assay.reports.roar import outside, remarks
+    from assay.studies.roar.page import outside, remarks
+    from assay.studies.roar.study import RANDOM
 
     if not judged:
         return
@@ -202,7 +202,7 @@ def _part(part: Curves, judged: dict[str, Faithfulness]) -> Iterator[Table | Tex
 
 def _areas(judged: dict[str, Faithfulness], names: Mapping[str, str]) -> Table:
     """Areas in per cent with the three intervals."""
-    from assay.reports.roar import between, percent
+    from assay.studies.roar.page import between, percent
 
     table = _plain("method", "area", "seeds and texts", "seeds, BCa", "seeds, t")
     table.add_column("verdict", overflow="fold")
@@ -214,7 +214,7 @@ def _areas(judged: dict[str, Faithfulness], names: Mapping[str, str]) -> Table:
 
 def _behind(behind: dict[str, Interval], names: Mapping[str, str]) -> Table:
     """How far each area is below the largest."""
-    from assay.reports.roar import below
+    from assay.studies.roar.page import below
 
     table = _plain("below the best", "points, seeds and texts")
     for method, gap in behind.items():
@@ -240,7 +240,7 @@ def _outside(part: Curves, names: Mapping[str, str]) -> Table:
 
 
 def _walltimes(part: Curves, names: Mapping[str, str]) -> Table:
-    from assay.experiments.roar import MEASURABLE
+    from assay.studies.roar.curves import MEASURABLE
 
     table = _plain("seconds" if part.form == MEASURABLE else "seconds per step", "explain", "train")
     for method, parts in part.seconds.items():
@@ -250,7 +250,7 @@ def _walltimes(part: Curves, names: Mapping[str, str]) -> Table:
 
 def _dict(part: Curves, judged: dict[str, Faithfulness], options: dict[str, Any]) -> dict[str, Any]:
     from assay.evaluation.roar.curves import curves as scores_of
-    from assay.experiments.kinds.roar import RANDOM
+    from assay.studies.roar.study import RANDOM
 
     return {
         **{name: options[name] for name in ("score", "target", "signed", "clip")},

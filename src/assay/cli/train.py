@@ -79,7 +79,7 @@ def _recipe(text: str | None, options: dict[str, Any]) -> Recipe:
 
 
 def _train(console: Console, recipe: Recipe, base: str, train: Any, validation: Any, options: dict[str, Any]) -> None:
-    from assay.experiments.kinds.train import SELECTIONS
+    from assay.experiments.training_task import SELECTIONS
     from assay.experiments.worker import threads
     from assay.training.classifier import train_classifier
 
@@ -113,7 +113,7 @@ def _selects(recipe: Recipe, options: dict[str, Any]) -> bool:
 def _metrics(task: str, selection: str) -> dict[str, Any]:
     """Every performance metric of the task; the selected one must be among them."""
     from assay.core.errors import nearest
-    from assay.experiments.kinds.train import performance_metrics
+    from assay.experiments.training_task import performance_metrics
 
     fitting = performance_metrics(task)
     if selection != "loss" and selection not in fitting:

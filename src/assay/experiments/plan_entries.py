@@ -11,9 +11,9 @@ from typing import Any
 from assay.core.errors import SpecError
 from assay.core.spec import Spec
 from assay.experiments.job import Job
-from assay.experiments.kinds.train import Train, performance_metrics
 from assay.experiments.references import DataReference, ExternalModel, Pairs, TrainedModel
 from assay.experiments.requirement import Requirement
+from assay.experiments.training_task import Train, performance_metrics
 from assay.experiments.yaml_node import YamlNode, built
 from assay.training.recipe import LOSS
 

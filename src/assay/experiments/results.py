@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.experiments.evaluate import Evaluation, joined
 from assay.experiments.job import Job, Row
-from assay.experiments.kinds.evaluate import Evaluate
 from assay.experiments.plan import Plan, StudyCell, read_plan
 from assay.experiments.references import TrainedModel
 from assay.experiments.store import Record, Store, default_folder
 from assay.models.load import load_without_weights
 from assay.models.model import Model
+from assay.studies.evaluate.evaluation import Evaluation, joined
+from assay.studies.evaluate.study import Evaluate
 
 
 def results(plan: str | Path | Plan, store: str | Path | Store | None = None) -> list[Row]:

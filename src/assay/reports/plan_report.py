@@ -13,17 +13,17 @@ from typing import Any
 from urllib.parse import quote
 
 from assay.core.errors import AssayError
-from assay.experiments.kinds.evaluate import Evaluate
 from assay.experiments.model_table import model_table
 from assay.experiments.plan import Plan, StudyCell
 from assay.experiments.results import evaluation, records, results
 from assay.experiments.status import Status, status
 from assay.experiments.store import Store
 from assay.reports.figures import available
+from assay.reports.plain_json import plain
 from assay.reports.plan_figures import plan_figures
-from assay.reports.record import plain
-from assay.reports.result import Result
 from assay.reports.style import style
+from assay.studies.evaluate.result import Result
+from assay.studies.evaluate.study import Evaluate
 
 Table = Sequence[Mapping[str, Any]]
 

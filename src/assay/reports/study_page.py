@@ -17,8 +17,7 @@ from assay.datasets.load import load_dataset
 from assay.experiments.worker import versions
 from assay.models.load import load_model
 from assay.models.model import Model
-from assay.reports.record import plain
-from assay.reports.reproduce import pairs
+from assay.reports.plain_json import plain
 from assay.reports.style import style
 from assay.statistics.power import SMALL
 
@@ -117,3 +116,8 @@ def write(text: str, path: str | Path) -> None:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         raise AssayError(f"cannot write {path}: {error.strerror}") from error
+
+
+def pairs(words: dict[str, str], kind: str = "") -> str:
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in words.items())
+    return f'<dl class="pairs {kind}">{rows}</dl>'

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from assay.core.errors import AssayError, SpecError
-from assay.experiments.evaluate import run_evaluation
-from assay.experiments.kinds.evaluate import Evaluate
 from assay.experiments.plan import Plan, make_plan, read_plan
 from assay.experiments.requirement import Requirement
 from assay.experiments.results import evaluation, results
 from assay.experiments.runner import run
 from assay.experiments.store import Store
 from assay.experiments.yaml_node import YamlNode
+from assay.studies.evaluate.evaluation import run_evaluation
+from assay.studies.evaluate.study import Evaluate
 
 PLAN = """
 data:

@@ -19,7 +19,18 @@ from assay.datasets.dataset import Dataset
 from assay.evaluation.roar.area import area
 from assay.evaluation.roar.masks import Amount
 from assay.evaluation.roar.verdict import Faithfulness, judge
-from assay.experiments.kinds._roar_jobs import (
+from assay.experiments.plan import make_plan, part_of
+from assay.experiments.references import base_identity
+from assay.experiments.runner import run
+from assay.experiments.store import Store
+from assay.experiments.training_task import training_seconds
+from assay.experiments.yaml_node import YamlNode
+from assay.statistics.bootstrap import Interval
+from assay.studies.measurable.study import Measurable
+from assay.studies.roar.curves import Curves, _blind, curves
+from assay.studies.roar.page import RoarPage, outside, remarks, sentence
+from assay.studies.roar.study import Roar
+from assay.studies.roar.tasks import (
     Rank,
     Retrain,
     apply,
@@ -28,20 +39,9 @@ from assay.experiments.kinds._roar_jobs import (
     sparsity,
     write_ranks,
 )
-from assay.experiments.kinds._roar_jobs import (
+from assay.studies.roar.tasks import (
     tested as answers_of,
 )
-from assay.experiments.kinds.measurable import Measurable
-from assay.experiments.kinds.roar import Roar
-from assay.experiments.kinds.train import training_seconds
-from assay.experiments.plan import make_plan, part_of
-from assay.experiments.references import base_identity
-from assay.experiments.roar import Curves, _blind, curves
-from assay.experiments.runner import run
-from assay.experiments.store import Store
-from assay.experiments.yaml_node import YamlNode
-from assay.reports.roar import RoarPage, outside, remarks, sentence
-from assay.statistics.bootstrap import Interval
 from assay.training.classifier import train_classifier
 from assay.training.recipe import Recipe
 from families import precise

@@ -13,10 +13,10 @@ import pytest
 from assay.datasets.load import load_dataset
 from assay.evaluation.roar.leak import Leak
 from assay.evaluation.roar.verdict import Faithfulness
-from assay.experiments.roar import Curves
 from assay.experiments.runner import run
 from assay.experiments.store import Store
 from assay.statistics.bootstrap import Interval
+from assay.studies.roar.curves import Curves
 from unit.experiments.test_roar import QUICK, write
 
 FOLDER = Path(__file__).parents[3] / "papers" / "roar"

@@ -11,7 +11,7 @@ from typing import Any
 
 from assay import Example
 from assay.core.types import Span
-from assay.reports.result import Result, evaluate
+from assay.studies.evaluate.result import Result, evaluate
 from toys import bert
 
 VOID = {"meta", "wbr", "br", "hr", "img", "input", "link"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.reports.html import page
+from assay.studies.evaluate.page import page
 from unit.reports.pages import usual
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

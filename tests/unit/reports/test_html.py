@@ -10,8 +10,8 @@ import pytest
 
 from assay import Example
 from assay.datasets.load import load_dataset
-from assay.reports.html import page
-from assay.reports.result import Result
+from assay.studies.evaluate.page import page
+from assay.studies.evaluate.result import Result
 from families import model_of
 from toys import bert
 from unit.reports.pages import METHODS, METRICS, Page, evaluated, texts, usual

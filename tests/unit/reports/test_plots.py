@@ -11,9 +11,9 @@ from assay.faithfulness import FAITHFULNESS
 from assay.faithfulness.protocol import FIVE
 from assay.reports.method_style import MARKERS, method_styles
 from assay.reports.plots import Axis, bar_axis, curves, interval_bar, nice_ticks, spread
-from assay.reports.protocols import steps
 from assay.reports.symbols import figures, mark
 from assay.statistics.verdict import compare
+from assay.studies.evaluate.protocols import steps
 from unit.reports.pages import Page
 
 

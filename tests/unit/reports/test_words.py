@@ -13,13 +13,13 @@ import assay
 from assay.evaluation import GOLD
 from assay.evaluation.metrics import metric_names
 from assay.faithfulness import FAITHFULNESS
-from assay.reports.length_limit import past_limit
 from assay.reports.metric_docs import card
-from assay.reports.performance import performance
-from assay.reports.record import record
-from assay.reports.reproduce import python_call
 from assay.reports.symbols import figures
-from assay.reports.terminal import ranking_table
+from assay.studies.evaluate.length_limit import past_limit
+from assay.studies.evaluate.performance import performance
+from assay.studies.evaluate.record import record
+from assay.studies.evaluate.reproduce import python_call
+from assay.studies.evaluate.terminal import ranking_table
 from toys import bert
 from unit.reports.pages import METHODS, evaluated, texts, usual
 

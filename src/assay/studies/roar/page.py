@@ -10,14 +10,14 @@ from pathlib import Path
 
 from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.verdict import COVERAGE, ENOUGH, FAITHFUL, NOT, OPEN, Faithfulness
-from assay.experiments.kinds.roar import RANDOM
-from assay.experiments.roar import MEASURABLE, Curves
 from assay.reports import study_page as parts
 from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.reports.plots import banded
 from assay.reports.symbols import Symbol
 from assay.statistics.bootstrap import Interval
 from assay.statistics.sentences import listed
+from assay.studies.roar.curves import MEASURABLE, Curves
+from assay.studies.roar.study import RANDOM
 
 MARKS = {
     FAITHFUL: Symbol("★", FAITHFUL, "best"),

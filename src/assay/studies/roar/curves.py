@@ -14,15 +14,15 @@ from assay.evaluation.roar.band import Band, band
 from assay.evaluation.roar.curves import Predicted, Score
 from assay.evaluation.roar.verdict import Faithfulness, difference, judge
 from assay.experiments.job import Job
-from assay.experiments.kinds._roar_jobs import Intact, Rank, Retrain
-from assay.experiments.kinds.measurable import Curve, Measurable, Tune
-from assay.experiments.kinds.roar import RANDOM, Roar
-from assay.experiments.kinds.train import Train
 from assay.experiments.plan import Plan, StudyCell
 from assay.experiments.references import TrainedModel, bare
 from assay.experiments.store import Store
+from assay.experiments.training_task import Train
 from assay.explainers.explain import named_methods
 from assay.statistics.bootstrap import Interval
+from assay.studies.measurable.study import Curve, Measurable, Tune
+from assay.studies.roar.study import RANDOM, Roar
+from assay.studies.roar.tasks import Intact, Rank, Retrain
 
 MEASURABLE = "Measurable model"
 TIMED = (Rank, Retrain, Curve, Tune)

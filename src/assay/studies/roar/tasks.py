@@ -24,12 +24,12 @@ from assay.datasets.dataset import Dataset
 from assay.datasets.load import load_dataset
 from assay.evaluation.roar.masks import Amount, order, whole
 from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
-from assay.experiments.kinds.evaluate import gold_of
-from assay.experiments.kinds.train import Train, performance_metrics, training_seconds
+from assay.experiments.training_task import Train, performance_metrics, training_seconds
 from assay.explainers.explain import Job as Explaining
 from assay.explainers.explain import named_methods
 from assay.models.load import load_model
 from assay.models.model import Model
+from assay.studies.evaluate.study import gold_of
 from assay.training.classifier import Trainable, predict
 from assay.training.encoded import encoded
 

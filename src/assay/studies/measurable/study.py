@@ -17,12 +17,12 @@ from assay.datasets.dataset import Dataset
 from assay.evaluation.roar.masf import Masf
 from assay.evaluation.roar.masks import Amount, By, amounts
 from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
-from assay.experiments.kinds._roar_jobs import Rank, Source, apply, everything, tested
-from assay.experiments.kinds.roar import METHODS, RANDOM, check_family, check_steps, specs_of, trained_here
-from assay.experiments.kinds.train import KEPT_FILES, training_rows
+from assay.experiments.training_task import KEPT_FILES, training_rows
 from assay.explainers.explain import named_methods
 from assay.models.load import load_model
 from assay.models.model import Model
+from assay.studies.roar.study import METHODS, RANDOM, check_family, check_steps, specs_of, trained_here
+from assay.studies.roar.tasks import Rank, Source, apply, everything, tested
 from assay.training.encoded import encoded
 from assay.training.masked_finetuning import doubled, half_masked_loss
 

@@ -11,24 +11,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.evaluation.metrics import is_faithfulness
-from assay.reports.agreement import agreement
-from assay.reports.examples import examples
-from assay.reports.length_limit import past_limit
 from assay.reports.method_style import MethodStyle, breakable, method_styles
 from assay.reports.metric_docs import card
-from assay.reports.performance import performance
 from assay.reports.plots import curves
-from assay.reports.protocols import protocol_words, steps
-from assay.reports.reproduce import pairs, reproduce
+from assay.reports.study_page import pairs
 from assay.reports.style import style
 from assay.reports.symbols import arrow, figures
-from assay.reports.tables import costs, glance, performance_table, ranking
 from assay.statistics.bootstrap import Interval
 from assay.statistics.power import SMALL
 from assay.statistics.verdict import Comparison
+from assay.studies.evaluate.agreement import agreement
+from assay.studies.evaluate.examples import examples
+from assay.studies.evaluate.length_limit import past_limit
+from assay.studies.evaluate.performance import performance
+from assay.studies.evaluate.protocols import protocol_words, steps
+from assay.studies.evaluate.reproduce import reproduce
+from assay.studies.evaluate.tables import costs, glance, performance_table, ranking
 
 if TYPE_CHECKING:
-    from assay.reports.result import Result
+    from assay.studies.evaluate.result import Result
 
 TITLES = {
     "glance": "At a glance",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.reports.length_limit import past_limit
+from assay.reports.plain_json import plain
+from assay.studies.evaluate.length_limit import past_limit
 
 if TYPE_CHECKING:
-    from assay.reports.result import Result
+    from assay.studies.evaluate.result import Result
 
 
 def record(result: Result) -> dict[str, Any]:
@@ -39,12 +39,3 @@ def record(result: Result) -> dict[str, Any]:
 
 def _passes(result: Result) -> list[tuple[str, Any]]:
     return list(result.evaluation.passes.items())
-
-
-def plain(value: Any) -> Any:
-    """JSON has no NaN: what is not known is null."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from assay.core.errors import AssayError, SpecError
 from assay.datasets.load import load_dataset
-from assay.experiments.evaluate import Evaluation, run_evaluation
-from assay.experiments.kinds.evaluate import METHODS, METRICS, PLAUSIBILITY
 from assay.experiments.store import Store, default_folder
-from assay.reports.performance import performance
 from assay.statistics.pooled import pooled
 from assay.statistics.verdict import Comparison, compare, overall
+from assay.studies.evaluate.evaluation import Evaluation, run_evaluation
+from assay.studies.evaluate.performance import performance
+from assay.studies.evaluate.study import METHODS, METRICS, PLAUSIBILITY
 
 
 @dataclass(frozen=True)
@@ -114,13 +114,13 @@ class Result:
 
     def to_markdown(self, command: str | None = None) -> str:
         """Verdict and table for a page of a repository."""
-        from assay.reports.markdown import markdown
+        from assay.studies.evaluate.markdown import markdown
 
         return markdown(self, command)
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
         """One self-contained page."""
-        from assay.reports.html import page
+        from assay.studies.evaluate.page import page
 
         try:
             Path(path).write_text(page(self, command), encoding="utf-8")

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from assay.experiments.evaluate import Evaluation
 from assay.reports.method_style import MethodStyle, breakable
 from assay.reports.plots import Axis, bar_axis, interval_bar
 from assay.reports.symbols import Symbol, arrow, figures, legend, mark
 from assay.statistics.bootstrap import Interval
 from assay.statistics.sentences import number
 from assay.statistics.verdict import Comparison, Standing
+from assay.studies.evaluate.evaluation import Evaluation
 
 # --- at a glance -----------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from assay.reports.symbols import arrow, figures, mark
 from assay.statistics.verdict import Comparison, Standing
 
 if TYPE_CHECKING:
-    from assay.reports.result import Result
+    from assay.studies.evaluate.result import Result
 
 COLOURS = {"best": "bold cyan", "good": "green", "open": "yellow", "bad": "red", "none": "dim"}
 BAR = 24  # characters

@@ -12,7 +12,7 @@ from typing import Any
 from assay.core.types import Attribution, Example
 from assay.evaluation.adversarial.top_k_attack import MEASURES, TopKAttack, summary
 from assay.reports import study_page as parts
-from assay.reports.examples import KEY, heat_map, pictures, shown_units
+from assay.reports.heat_maps import KEY, heat_map, pictures, shown_units
 from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.reports.symbols import figures
 from assay.statistics.sentences import listed

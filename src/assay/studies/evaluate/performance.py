@@ -6,8 +6,8 @@ import numpy as np
 
 from assay.core.rng import generator
 from assay.evaluation import GOLD
-from assay.experiments.evaluate import Evaluation
 from assay.statistics.bootstrap import Interval
+from assay.studies.evaluate.evaluation import Evaluation
 
 RESAMPLES = 1000
 

@@ -6,9 +6,10 @@ from html import escape
 from typing import Any
 
 from assay.core.spec import Spec
-from assay.experiments.evaluate import Evaluation
 from assay.masking.removal import removal_for
-from assay.reports.protocols import removal_key, removal_name
+from assay.reports.study_page import pairs
+from assay.studies.evaluate.evaluation import Evaluation
+from assay.studies.evaluate.protocols import removal_key, removal_name
 
 
 def python_call(evaluation: Evaluation) -> str:
@@ -74,8 +75,3 @@ def reproduce(evaluation: Evaluation, command: str | None) -> str:
 
 def _specs(evaluation: Evaluation) -> str:
     return f"<h3>Methods and metrics in full</h3>{pairs(specs(evaluation), 'wide')}"
-
-
-def pairs(words: dict[str, str], kind: str = "") -> str:
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in words.items())
-    return f'<dl class="pairs {kind}">{rows}</dl>'

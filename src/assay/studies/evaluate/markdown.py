@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.reports.length_limit import past_limit
 from assay.reports.symbols import arrow, figures, legend, mark
+from assay.studies.evaluate.length_limit import past_limit
 
 if TYPE_CHECKING:
-    from assay.reports.result import Result
+    from assay.studies.evaluate.result import Result
 
 
 def markdown(result: Result, command: str | None = None) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from assay.core.types import Unit
 from assay.evaluation.gold import true_units
-from assay.experiments.evaluate import Evaluation
 from assay.masking.units import divide
+from assay.studies.evaluate.evaluation import Evaluation
 
 
 @dataclass(frozen=True)

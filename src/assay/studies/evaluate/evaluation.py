@@ -13,12 +13,12 @@ from assay.core.progress import Progress
 from assay.core.types import Attribution
 from assay.datasets.dataset import Dataset
 from assay.experiments.job import Job, StudyContext
-from assay.experiments.kinds.evaluate import Evaluate, gold_of
 from assay.experiments.references import InMemoryData, InMemoryModel
 from assay.experiments.store import Record, Store, default_folder
 from assay.experiments.worker import Worker, versions
 from assay.models.load import load_model
 from assay.models.model import Model
+from assay.studies.evaluate.study import Evaluate, gold_of
 
 
 @dataclass(frozen=True)

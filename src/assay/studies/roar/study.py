@@ -11,11 +11,11 @@ from assay.core.errors import SpecError, nearest
 from assay.core.spec import Spec, parse
 from assay.evaluation.roar.masks import Amount, By, amounts
 from assay.experiments.job import Job, JobContext, Row, StudyContext
-from assay.experiments.kinds._roar_jobs import Intact, Rank, Retrain, Source
 from assay.experiments.references import TrainedModel
 from assay.explainers import METHODS as CATALOGUE
 from assay.explainers.explain import named_methods
 from assay.explainers.supported import supported
+from assay.studies.roar.tasks import Intact, Rank, Retrain, Source
 from assay.training.scratch import is_scratch
 
 RANDOM = "random"

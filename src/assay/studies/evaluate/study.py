@@ -14,12 +14,12 @@ from assay.datasets.dataset import Dataset
 from assay.evaluation.metrics import metric
 from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
 from assay.experiments.references import identity
-from assay.experiments.slices import evaluate_slice
 from assay.explainers.explain import Job as Explaining
 from assay.explainers.explain import named_methods, with_baseline
 from assay.masking.removal import removal_for
 from assay.models.model import Model
 from assay.models.target import label_index
+from assay.studies.evaluate.slice import evaluate_slice
 
 SLICE = 64  # examples per record
 SHOWN = 10  # examples whose attributions are kept for the report

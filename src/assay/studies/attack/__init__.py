@@ -1,0 +1,1 @@
+"""Attack: can an explanation be changed while the prediction stays?"""

@@ -1,0 +1,1 @@
+"""Evaluate: rank methods by metrics on one model and data set."""

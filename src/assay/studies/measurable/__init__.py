@@ -1,0 +1,1 @@
+"""ROAR's curves without retraining, from one model fine-tuned with masks."""

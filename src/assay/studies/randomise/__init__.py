@@ -1,0 +1,1 @@
+"""Randomise: do explanations change when blocks of the model are re-initialised?"""

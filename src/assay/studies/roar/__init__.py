@@ -1,0 +1,1 @@
+"""ROAR and Recursive ROAR: mask what a method ranks first, retrain, measure."""
