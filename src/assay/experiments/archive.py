@@ -17,7 +17,7 @@ from pathlib import Path
 
 from assay.core.errors import StoreError
 from assay.experiments.plan import Plan, read_plan
-from assay.experiments.results import shown
+from assay.experiments.references import TrainedModel
 from assay.experiments.store import Record, Store, from_text, reason, to_text, write
 
 KEY = re.compile("[0-9a-f]{64}")
@@ -43,14 +43,14 @@ class Packed:
         return cls(record, {name: base64.b64decode(content) for name, content in coded.items()})
 
 
-def pack(plans: Iterable[str | Path | Plan], store: Store, path: Path) -> tuple[int, int]:
+def pack_records(plans: Iterable[str | Path | Plan], store: Store, path: Path) -> tuple[int, int]:
     """Add what is done of these plans to a file; returns how many of their jobs are in it, and how many they have.
 
     What the file holds already stays: packing on a new machine, or after a change of the plans, loses nothing.
     """
     read = [plan if isinstance(plan, Plan) else read_plan(plan, store) for plan in plans]
     jobs = {key: job for plan in read for key, job in plan.jobs.items()}
-    models = {key for plan in read for key in shown(plan)}
+    models = {key for plan in read for key in _reported_models(plan)}
     found = {one.record.key: one for one in read_pack(path)} if path.exists() else {}
     for key, job in jobs.items():
         kept_files = store.artifacts.small(key, job.kept_files) if key in models else {}
@@ -61,7 +61,13 @@ def pack(plans: Iterable[str | Path | Plan], store: Store, path: Path) -> tuple[
     return len(jobs.keys() & found.keys()), len(jobs)
 
 
-def unpack(path: Path, store: Store) -> tuple[int, int]:
+def _reported_models(plan: Plan) -> set[str]:
+    """The keys of trained models that a page of the plan's report shows."""
+    cells = [cell for cell in plan.cells if cell.study.needs_model_files]
+    return {cell.model.key for cell in cells if isinstance(cell.model, TrainedModel)}
+
+
+def unpack_records(path: Path, store: Store) -> tuple[int, int]:
     """Put the records of a pack into a store; returns how many there are and how many were new to it."""
     packed = list(read_pack(path))
     new = [one for one in packed if not store.has(one.record.key)]

@@ -27,7 +27,7 @@ def _row(job: Job, store: Store) -> Row | None:
     if record is None:
         return None
     scores = {f"validation_{name}": value for name, value in record.rows["validation"].items()}
-    about = {key: value for key, value in job.at.items() if key != "study"}
+    about = {key: value for key, value in job.tags.items() if key != "study"}
     pretrained = not is_scratch(str(about.get("base", "")))
     return {**about, **_counts(shell(job.key, store)), "pretrained": pretrained, **scores}
 

@@ -72,7 +72,7 @@ class ExternalModel:
     device: str | None = None
     dtype: str | None = None
     needs: tuple[str, ...] = ()
-    about: tuple[tuple[str, Any], ...] = ()
+    tags: tuple[tuple[str, Any], ...] = ()
     requires: Requirement | None = None
 
     @property
@@ -95,14 +95,14 @@ class TrainedModel:
     name: str
     key: str
     trained_on: DataReference
-    about: tuple[tuple[str, Any], ...] = ()  # its place in the plan: grid, base, trained_on, seed
+    tags: tuple[tuple[str, Any], ...] = ()  # its place in the plan: grid, base, trained_on, seed
     requires: Requirement | None = None
-    training: Any = None  # its kind (kinds/train.py), for studies that train it again on other data
+    training: Any = None  # its TrainingTask, for studies that retrain it on other data
 
     @property
     def grid(self) -> str:
         """The name under which the plan has it, perhaps with others."""
-        return str(dict(self.about).get("grid", self.name))
+        return str(dict(self.tags).get("grid", self.name))
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -120,15 +120,20 @@ class TrainedModel:
 
 @dataclass(frozen=True, eq=False)
 class InMemoryModel:
-    """A model in memory, of a caller of evaluate."""
+    """A model that the caller of a verb has in memory."""
 
     model: Model
     needs: tuple[str, ...] = ()
+    tags: tuple[tuple[str, Any], ...] = ()
     requires: Requirement | None = None
 
     @property
     def name(self) -> str:
         return self.model.name
+
+    @property
+    def grid(self) -> str:
+        return self.name
 
     @property
     def group(self) -> str:

@@ -40,8 +40,13 @@ def key_of(spec: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(spec).encode()).hexdigest()
 
 
+def open_store(store: str | Path | Store | None) -> Store:
+    """The store in a folder; None is the default one in the user's cache folder."""
+    return store if isinstance(store, Store) else Store(Path(store) if store is not None else default_folder())
+
+
 def default_folder() -> Path:
-    """A user's cache folder, as the desktop conventions name it."""
+    """The store in the user's cache folder (XDG)."""
     return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "assay" / "store"
 
 

@@ -72,9 +72,9 @@ class YamlNode:
             raise SpecError(f"{name}, {error}") from error
         except yaml.YAMLError as error:
             raise SpecError(f"{name} is no YAML: {' '.join(str(error).split())}") from error
-        page = YamlNode(Path(name).stem, name, content)
-        _ = page.mapping
-        return page
+        root = YamlNode(Path(name).stem, name, content)
+        _ = root.mapping
+        return root
 
     # --- looking ---------------------------------------------------------------------------------------------------
 
@@ -144,12 +144,12 @@ class YamlNode:
             raise type(error)(f"{self.where}: {error}") from error
 
 
-def built(page: YamlNode, spec: Spec, cls: type[T]) -> T:
-    """The dataclass of a part of the plan; an error needs no copy of the whole part, the place says where it is."""
+def build_node(node: YamlNode, spec: Spec, cls: type[T]) -> T:
+    """Make the dataclass that a part of the plan describes; an error names the place in the file."""
     try:
         return build(spec, cls)
     except SpecError as error:
-        raise SpecError(f"{page.where}: {str(error).removeprefix(f'{spec}: ')}") from error
+        raise SpecError(f"{node.where}: {str(error).removeprefix(f'{spec}: ')}") from error
 
 
 def _tuples(value: Any) -> Any:

@@ -19,7 +19,7 @@ from assay.experiments.engines import Ended, cores
 from assay.experiments.job import Job
 from assay.experiments.scheduler import Scheduler
 from assay.experiments.store import Store
-from assay.experiments.worker import Outcome, Worker, fail
+from assay.experiments.worker import Outcome, Worker, store_failure
 
 DEATHS = 3  # workers that a job may take with it before it is the job's fault
 PATIENCE = 10.0  # seconds that a cluster has to answer
@@ -115,7 +115,7 @@ class Crew:
             self.scheduler.give_back(job)
             return
         words = f"its worker died {DEATHS} times while it ran; perhaps the memory is too small for it"
-        fail(self.scheduler.store, job, words, str(error))
+        store_failure(self.scheduler.store, job, words, str(error))
         self.ended(job, Outcome("failed", 0.0, words))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assay.faithfulness.protocol import rules
 from assay.masking.removal import REMOVALS
 from assay.models.model import Model
-from assay.studies.evaluate.slice import metric_removal
+from assay.studies.evaluate.task import metric_removal
 
 MANY = 1000  # units of an imaginary text, so many that every share is a whole number of them
 

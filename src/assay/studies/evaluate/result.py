@@ -1,8 +1,7 @@
-"""assay.evaluate and what it returns: a table with intervals, a verdict in plain words, a page to show."""
+"""The result of an evaluation: a table with intervals, a verdict, and a page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,14 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.core.errors import AssayError, SpecError
-from assay.datasets.load import load_dataset
-from assay.experiments.store import Store, default_folder
+from assay.core.errors import AssayError
 from assay.statistics.pooled import pooled
 from assay.statistics.verdict import Comparison, compare, overall
-from assay.studies.evaluate.evaluation import Evaluation, run_evaluation
+from assay.studies.evaluate.evaluation import Evaluation
 from assay.studies.evaluate.performance import performance
-from assay.studies.evaluate.study import METHODS, METRICS, PLAUSIBILITY
 
 
 @dataclass(frozen=True)
@@ -126,56 +122,3 @@ class Result:
             Path(path).write_text(page(self, command), encoding="utf-8")
         except OSError as error:
             raise AssayError(f"cannot write {path}: {error.strerror}") from error
-
-
-def evaluate(
-    model: Any = "builtin",
-    dataset: Any = "builtin",
-    methods: Sequence[Any] | None = None,
-    metrics: Sequence[str] | None = None,
-    *,
-    protocol: str = "eraser",
-    removal: str | None = None,
-    units: str = "token",
-    scope: int | str | None = None,
-    target: str = "predicted",
-    scale: str | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    store: str | Path | None = None,
-    batch_tokens: int | None = None,
-    progress: bool | None = None,
-) -> Result:
-    """Which explanation can be trusted: a ranking of methods with intervals and a verdict.
-
-    dataset: anything `load_dataset` takes. methods, metrics: specs; None is a default choice. protocol: eraser, thesis,
-    aml or aml_code. removal is for the methods; metrics remove as the protocol says. target: 'predicted' or 'gold'.
-    scale: what is explained (probability, logit, ...) instead of each method's own.
-    store: a folder for finished slices; None keeps them in a cache folder, so that the same call goes on where it was.
-    """
-    data = load_dataset(dataset)
-    data = data if limit is None else data.take(limit, seed)
-    marked = any(example.rationales for example in data)
-    wanted = metrics if metrics is not None else [*METRICS, *(PLAUSIBILITY if marked else ())]
-    for name, given in (("methods", methods), ("metrics", wanted)):
-        if given is not None and not given:
-            raise SpecError(f"{name}=[]: name at least one of `assay list {name}`, or leave {name} out for the default")
-    kept = Store(Path(store) if store is not None else default_folder())
-    return Result(
-        run_evaluation(
-            model,
-            data,
-            METHODS if methods is None else methods,
-            wanted,
-            protocol=protocol,
-            removal=removal,
-            units=units,
-            scope=scope,
-            target=target,
-            scale=scale,
-            seed=seed,
-            store=kept,
-            batch_tokens=batch_tokens,
-            progress=progress,
-        )
-    )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.verdict import COVERAGE, ENOUGH, FAITHFUL, NOT, OPEN, Faithfulness
+from assay.experiments.status import Status
 from assay.reports import study_page as parts
 from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.reports.plots import banded
@@ -44,6 +45,7 @@ class RoarPage:
     curves: Sequence[Curves]
     score: Score = "macro_f1"
     clip: bool = False
+    status: Status | None = None  # of the run that made the curves
 
     @cached_property
     def judged(self) -> list[dict[str, Faithfulness]]:
@@ -56,6 +58,9 @@ class RoarPage:
         return [sentence(_title(part), judged, part.behind(judged)) for part, judged in found if judged]
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
+        parts.write(self.html(command), path)
+
+    def html(self, command: str | None = None) -> str:
         """One self-contained page."""
         who = self._faces()
         sections = {}
@@ -67,7 +72,7 @@ class RoarPage:
         sections["Reproduce"] = f"<pre>{escape(command)}</pre>" if command else ""
         title = f"Which words does a model of {self.curves[0].data} need?"
         first = self.verdict or ["No method is finished yet."]
-        parts.write(parts.page(title, first, self._facts(), sections, "seeds and test examples"), path)
+        return parts.page(title, first, self._facts(), sections, "seeds and test examples")
 
     def _faces(self) -> dict[str, MethodStyle]:
         """One face per method in all studies; random is the control."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -10,12 +10,13 @@ from typing import Any, ClassVar, Literal
 from assay.core.errors import SpecError, nearest
 from assay.core.spec import Spec, parse
 from assay.evaluation.roar.masks import Amount, By, amounts
-from assay.experiments.job import Job, JobContext, Row, StudyContext
+from assay.experiments.job import Job, Task
 from assay.experiments.references import TrainedModel
+from assay.experiments.study import ReportContext, StudyContext, StudyReport
 from assay.explainers import METHODS as CATALOGUE
 from assay.explainers.explain import named_methods
 from assay.explainers.supported import supported
-from assay.studies.roar.tasks import Intact, Rank, Retrain, Source
+from assay.studies.roar.tasks import RankTask, RetrainTask, RoarData, UnmaskedTask
 from assay.training.scratch import is_scratch
 
 RANDOM = "random"
@@ -51,7 +52,7 @@ class Roar:
     test_limit: int | None = None
     batch_tokens: int | None = None
 
-    revision: ClassVar[int] = 1
+    needs_model_files: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.methods:
@@ -70,21 +71,17 @@ class Roar:
         """What is masked step by step; all of it is a run of its own."""
         return [amount for amount in amounts(self.by, self.step, self.last) if amount != Amount("share", 100)]
 
-    def jobs(self, place: StudyContext) -> list[Job]:
-        """Per method 0, each step and all; what methods and forms share has one key, so it is run once."""
-        model, source = trained_here(place, self.test, self.test_limit)
+    def jobs(self, context: StudyContext) -> list[Job]:
+        """Per method: nothing masked, each step, everything masked. Methods share jobs where they can."""
+        model, source = trained_model(context, self.test, self.test_limit)
         check_family(self.specs, source.training.train)
-        maker = _Maker(self, place, model, source)
-        out: list[Job] = []
-        for name in self.specs:
-            out += maker.method(name)
-        return out
+        maker = _JobMaker(self, context, model, source)
+        return [job for name in self.specs for job in maker.method(name)]
 
-    def run(self, work: JobContext) -> Any:
-        raise RuntimeError("the jobs of ROAR are those of its parts")
+    def report(self, context: ReportContext) -> StudyReport:
+        from assay.studies.roar.report import report
 
-    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
-        raise RuntimeError("the jobs of ROAR are those of its parts")
+        return report(context)
 
 
 def specs_of(methods: tuple[str, ...]) -> dict[str, str]:
@@ -112,31 +109,31 @@ def check_family(specs: Mapping[str, str], base: str) -> None:
             raise SpecError(f"{name} does not work on {family}: {why}")
 
 
-def trained_here(place: StudyContext, test: str, test_limit: int | None) -> tuple[TrainedModel, Source]:
-    """The model of a place, which the plan must train, with its three splits."""
-    model = place.model
+def trained_model(context: StudyContext, test: str, test_limit: int | None) -> tuple[TrainedModel, RoarData]:
+    """The model, which the plan must train, with its three splits."""
+    model = context.model
     if not isinstance(model, TrainedModel) or model.training is None:
         raise SpecError(f"ROAR trains its models again, but {model.name} comes from outside; write train: and on:")
-    if (model.training.task or model.training.parts()[0].task) != "classification":
+    if (model.training.task or model.training.splits()[0].task) != "classification":
         raise SpecError("ROAR measures classes; a model of scores has none")
-    return model, Source(model.training, test, test_limit)
+    return model, RoarData(model.training, test, test_limit)
 
 
 @dataclass(frozen=True)
-class _Maker:
+class _JobMaker:
     """Jobs of one model (one seed) on one data set."""
 
-    kind: Roar
-    place: StudyContext
+    study: Roar
+    context: StudyContext
     model: TrainedModel
-    source: Source
+    source: RoarData
 
     def method(self, name: str) -> list[Job]:
         """0, then rank and retrain step by step, then all; a rank serves one step if recursive, else all."""
         out = [self.intact(name)]
-        anew = self.kind.recursive and name != RANDOM  # random scores ask no model
+        anew = self.study.recursive and name != RANDOM  # random scores ask no model
         key, before, rank = self.model.key, None, None
-        for amount in self.kind.steps:
+        for amount in self.study.steps:
             if rank is None or anew:
                 rank = self.rank(name, key, before, amount)
                 out.append(rank)
@@ -146,45 +143,52 @@ class _Maker:
         return [*out, self.retrain(name, None, None)]
 
     def intact(self, name: str) -> Job:
-        spec = {"kind": "roar_test", "revision": Intact.revision, "test": self.test, "limit": self.kind.test_limit}
-        return self._job(Intact(self.source, self.model.key), spec, (self.model.key,), name, 0)
+        spec = {
+            "kind": "roar_test",
+            "revision": UnmaskedTask.revision,
+            "test": self.test,
+            "limit": self.study.test_limit,
+        }
+        return self._job(UnmaskedTask(self.source, self.model.key), spec, (self.model.key,), name, 0)
 
     def rank(self, name: str, key: str, before: tuple[str, Amount] | None, amount: Amount) -> Job:
-        method, seed = self.kind.specs[name], self.source.training.seed
-        kind, extra = self.kind, () if before is None else (before[0],)
+        method, seed = self.study.specs[name], self.source.training.seed
+        extra = () if before is None else (before[0],)
         (full,) = named_methods([method]).values()
-        target = kind.target if full.class_dependent else "gold"  # what explains no class is shared by both
-        made = Rank(self.source, method, key, before, kind.signed, target, seed, kind.batch_tokens)
+        target = self.study.target if full.class_dependent else "gold"  # what explains no class is shared by both
+        task = RankTask(self.source, method, key, before, self.study.signed, target, seed, self.study.batch_tokens)
         spec = {
             "kind": "roar_rank",
-            "revision": Rank.revision,
+            "revision": RankTask.revision,
             "method": [str(Spec.of(full)), full.revision],
             "before": None if before is None else [before[1].by, before[1].k],
             "model": key,
-            "signed": kind.signed,
+            "signed": self.study.signed,
             "target": target,
             "seed": seed,
             "test": self.test,
         }
-        return self._job(made, spec, (key, *extra), name, f"ranks for {amount.k}", artifact=True, temporary=True)
+        return self._job(task, spec, (key, *extra), name, f"ranks for {amount.k}", artifact=True, temporary=True)
 
     def retrain(self, name: str, amount: Amount | None, rank: str | None) -> Job:
         spec = {
             "kind": "roar_retrain",
-            "revision": Retrain.revision,
+            "revision": RetrainTask.revision,
             "training": self.source.training.job({}).spec,
             "amount": None if amount is None else [amount.by, amount.k],
             "rank": rank,
             "test": self.test,
         }
-        made, needs = Retrain(self.source, amount, rank), () if rank is None else (rank,)
-        at = "all" if amount is None else amount.k
-        return self._job(made, spec, needs, name, at, artifact=True, temporary=True)
+        task, needs = RetrainTask(self.source, amount, rank), () if rank is None else (rank,)
+        masked = "all" if amount is None else amount.k
+        return self._job(task, spec, needs, name, masked, artifact=True, temporary=True)
 
     @cached_property
     def test(self) -> str:
-        return self.source.held().fingerprint
+        return self.source.test_split().fingerprint
 
-    def _job(self, kind: Any, spec: dict[str, Any], needs: tuple[str, ...], name: str, at: Any, **more: Any) -> Job:
-        where = {**self.place.at, "method": name, "masked": at, "recursive": self.kind.recursive}
-        return Job(kind, spec, where, self.model, self.place.data, None, needs, **more)
+    def _job(
+        self, task: Task, spec: dict[str, Any], needs: tuple[str, ...], name: str, masked: Any, **options: Any
+    ) -> Job:
+        tags = {**self.context.tags, "method": name, "masked": masked, "recursive": self.study.recursive}
+        return Job(task, spec, tags, self.model, self.context.data, None, needs, **options)

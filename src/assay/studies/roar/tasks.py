@@ -23,13 +23,13 @@ from assay.core.types import Example, Span
 from assay.datasets.dataset import Dataset
 from assay.datasets.load import load_dataset
 from assay.evaluation.roar.masks import Amount, order, whole
-from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
-from assay.experiments.training_task import Train, performance_metrics, training_seconds
+from assay.experiments.job import JobContext, JobResult, Row
+from assay.experiments.training_task import TrainingTask, performance_metrics, training_seconds
 from assay.explainers.explain import Job as Explaining
 from assay.explainers.explain import named_methods
 from assay.models.load import load_model
 from assay.models.model import Model
-from assay.studies.evaluate.study import gold_of
+from assay.studies.evaluate.task import gold_of
 from assay.training.classifier import Trainable, predict
 from assay.training.encoded import encoded
 
@@ -42,22 +42,22 @@ Explained = tuple[list[Span], NDArray[Any]]  # the words of a text and their sco
 
 
 @dataclass(frozen=True)
-class Source:
+class RoarData:
     """The three splits of a training and its test, unmasked."""
 
-    training: Train
+    training: TrainingTask
     test: str
     test_limit: int | None = None
 
     def load(self) -> dict[str, Dataset]:
-        return dict(zip(SPLITS, (*self.training.parts(), self.held()), strict=True))
+        return dict(zip(SPLITS, (*self.training.splits(), self.test_split()), strict=True))
 
-    def held(self) -> Dataset:
-        return _held(self)
+    def test_split(self) -> Dataset:
+        return _test_split(self)
 
 
 @lru_cache(maxsize=4)
-def _held(source: Source) -> Dataset:
+def _test_split(source: RoarData) -> Dataset:
     on = source.training.on
     return load_dataset(on.source, split=source.test, columns=on.given, limit=source.test_limit, seed=on.seed)
 
@@ -66,10 +66,10 @@ def _held(source: Source) -> Dataset:
 
 
 @dataclass(frozen=True)
-class Rank:
+class RankTask:
     """Which words are masked first, by a method on the model of the step before (`before`: its key and mask)."""
 
-    source: Source
+    source: RoarData
     method: str
     model: str  # key of the training
     before: tuple[str, Amount] | None = None  # key of the rank that the model was trained with, and how much of it
@@ -79,20 +79,15 @@ class Rank:
     batch_tokens: int | None = None
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: StudyContext) -> list[Job]:
-        raise NotImplementedError("a part of the kind roar")
-
-    def run(self, work: JobContext) -> JobResult:
+    def run(self, context: JobContext) -> JobResult:
         began = time.perf_counter()
-        model = load_model(work.artifact(self.model))
-        done = None if self.before is None else read_ranks(work.artifact(self.before[0]))
+        model = load_model(context.artifact(self.model))
+        done = None if self.before is None else read_ranks(context.artifact(self.before[0]))
         ranks, scores = {}, {}
         for split, data in self.source.load().items():
             masked = data if done is None or self.before is None else apply(data, done[split], self.before[1])
             ranks[split], scores[split] = self.ranked(model, masked, None if done is None else done[split])
-        if work.folder is None:
-            raise RuntimeError("a rank needs a folder")
-        write_ranks(work.folder, ranks)
+        write_ranks(context.folder, ranks)
         rows = {"sparsity": sparsity(scores["validation"]), "examples": {s: len(r) for s, r in ranks.items()}}
         return JobResult(rows, {"seconds": time.perf_counter() - began})
 
@@ -134,7 +129,7 @@ class Rank:
             spans = [Span(PRIMARY, a.units[u].start, a.units[u].end) for u in seen]
             yield spans, values if self.signed else np.abs(values)
 
-    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
+    def tidy(self, rows: Any) -> Iterator[Row]:
         for name, value in rows["sparsity"].items():
             yield {"metric": f"mass_{name}", "value": value}
 
@@ -198,52 +193,44 @@ def read_ranks(folder: Path) -> dict[str, Ranks]:
 
 
 @dataclass(frozen=True)
-class Retrain:
+class RetrainTask:
     """A fresh model trained, selected and tested on masked data; `rank` None: with everything masked."""
 
-    source: Source
+    source: RoarData
     amount: Amount | None
     rank: str | None
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: StudyContext) -> list[Job]:
-        raise NotImplementedError("a part of the kind roar")
-
-    def run(self, work: JobContext) -> JobResult:
-        data, training, folder = self._masked(work), self.source.training, work.folder
-        if folder is None:
-            raise RuntimeError("a training needs a folder")
+    def run(self, context: JobContext) -> JobResult:
+        data, training, folder = self._masked(context), self.source.training, context.folder
         training.fit(folder, data["train"], data["validation"])
         began = time.perf_counter()
         rows = tested(load_model(folder, device=training.device), data["test"])
         return JobResult(rows, {"seconds": training_seconds(folder) + time.perf_counter() - began})
 
-    def _masked(self, work: JobContext) -> dict[str, Dataset]:
+    def _masked(self, context: JobContext) -> dict[str, Dataset]:
         data = self.source.load()
         if self.rank is None or self.amount is None:
             return {split: everything(part) for split, part in data.items()}
-        ranks = read_ranks(work.artifact(self.rank))
+        ranks = read_ranks(context.artifact(self.rank))
         return {split: apply(part, ranks[split], self.amount) for split, part in data.items()}
 
-    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
+    def tidy(self, rows: Any) -> Iterator[Row]:
         yield from ({"metric": name, "value": value} for name, value in rows["scores"].items())
 
 
 @dataclass(frozen=True)
-class Intact:
+class UnmaskedTask:
     """The unmasked model on the unmasked test split."""
 
-    source: Source
+    source: RoarData
     model: str
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: StudyContext) -> list[Job]:
-        raise NotImplementedError("a part of the kind roar")
+    def run(self, context: JobContext) -> JobResult:
+        return JobResult(tested(load_model(context.artifact(self.model)), self.source.test_split()))
 
-    def run(self, work: JobContext) -> JobResult:
-        return JobResult(tested(load_model(work.artifact(self.model)), self.source.held()))
-
-    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
+    def tidy(self, rows: Any) -> Iterator[Row]:
         yield from ({"metric": name, "value": value} for name, value in rows["scores"].items())
 
 
