@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.api.run import run
 from assay.core.errors import StoreError
-from assay.experiments.archive import pack, read_pack, unpack
-from assay.experiments.runner import run
+from assay.experiments.archive import pack_records as pack
+from assay.experiments.archive import read_pack
+from assay.experiments.archive import unpack_records as unpack
 from assay.experiments.scheduler import State
 from assay.experiments.store import Store
 from unit.experiments.toy import job, plan

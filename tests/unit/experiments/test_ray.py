@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from assay.api.run import run
 from assay.core.errors import AssayError, StoreError
-from assay.experiments.runner import run
 from assay.experiments.scheduler import State
 from assay.experiments.store import Store
-from unit.experiments import test_roar as roar
 from unit.experiments.test_runner import mounted, rows
 from unit.experiments.toy import job, plan
+from unit.studies import test_roar as roar
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # workers take seconds to start; Ray warns
 
