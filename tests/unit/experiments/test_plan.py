@@ -12,7 +12,6 @@ from assay.api.run import run
 from assay.core.errors import AssayError, SpecError
 from assay.experiments.plan import Plan, make_plan, read_plan
 from assay.experiments.requirement import Requirement
-from assay.experiments.results import results
 from assay.experiments.store import Store
 from assay.experiments.yaml_node import YamlNode
 from assay.studies.evaluate.report import cell_result
@@ -95,7 +94,7 @@ def test_evaluate_and_run_share_records(tmp_path: Path) -> None:
     for metric, methods in found.values.items():
         for method, values in methods.items():
             assert again.values[metric][method].tolist() == values.tolist()
-    tidy = results(plan, tmp_path)
+    tidy = assay.results(plan, store=tmp_path)
     mine = [row["value"] for row in tidy if row["study"] == "evaluate" and row["metric"] == "sufficiency"]
     assert mine == [v for values in found.values["sufficiency"].values() for v in values.tolist()]
     trained = [row for row in tidy if row["study"] == "own"]
@@ -142,7 +141,7 @@ def test_a_shared_job_is_one_job() -> None:
         ("seeds: [0, 1]", "seeds: []", ["models.tiny.seeds is an empty list"]),
         ("bert(layers", "brt(layers", ["models.tiny: there is no family 'brt' to train from nothing", "'bert'"]),
         ("bert(layers=1", "bert(layers=0", ["models.tiny: bert(layers=0", "every size must be at least 1"]),
-        ("accuracy >= 0.0", "accuracy > chance", ["models.tiny.requires: cannot read the rule", "accuracy >= chance"]),
+        ("accuracy >= 0.0", "accuracy > chance", ["models.tiny.requires: cannot read", "accuracy >= chance"]),
         ("accuracy >= 0.0", "pearson >= 0.1", ["models.tiny.requires: classification has no score 'pearson'"]),
         ("ready: builtin", "ready: {lod: builtin}", ["models.ready needs `load`"]),
         ("ready: builtin", "ready: /no/such/folder", ["studies.evaluate with ready on opinions", "cannot load"]),
@@ -150,9 +149,9 @@ def test_a_shared_job_is_one_job() -> None:
         ("limit: 4", "limit: many", ["data.opinions: data: limit=many is not allowed"]),
         ("source: builtin, limit: 4", "limit: 4", ["data.opinions has no `source`"]),
         ("  ready: builtin", "  ready: builtin\n  ready: other", ["line 7: 'ready' is given twice, first in line 6"]),
-        ("models: ready\n    data: opinions", "models: ready\n    data: trained_on", ["needs a model that the plan trains, but ready is loaded"]),
+        ("models: ready\n    data: opinions", "models: ready\n    data: trained_on", ["but ready is loaded"]),
         ("  own:\n", "  train:\n", ["trainings belong under `models`"]),
-        ("data:\n  opinions", "data: [\n  opinions", ["plan.yaml is no YAML"]),
+        ("data:\n  opinions", "data: [\n  opinions", ["plan.yaml is not valid YAML"]),
         (PLAN, "- a list", ["plan.yaml must hold `name: value` lines, but it is a list"]),
     ],
 )  # fmt: skip
@@ -189,14 +188,14 @@ def test_words_of_yaml_stay_words_and_numbers_are_numbers() -> None:
     ],
 )
 def test_rules(text: str, rows: dict[str, float], ok: bool) -> None:
-    found = Requirement.parse(text).broken({"validation": rows, "chance": 0.25, "majority": 0.7})
+    found = Requirement.parse(text).unmet({"validation": rows, "chance": 0.25, "majority": 0.7})
     assert (found is None) is ok
 
 
 def test_a_rule_is_read_as_it_is_written() -> None:
     assert str(Requirement.parse("accuracy >= chance + 0.10")) == "accuracy >= chance + 0.1"
     for text in ("accuracy", "accuracy >=", "accuracy >= luck + 0.1", ">= 3", ""):
-        with pytest.raises(SpecError, match="cannot read the rule"):
+        with pytest.raises(SpecError, match="cannot read the requirement"):
             Requirement.parse(text)
 
 

@@ -98,5 +98,5 @@ def test_the_graph_of_roar(cluster: str, tmp_path: Path) -> None:
         store = Store(tmp_path / engine)
         found = roar.planned(store, roar.asked(data, both=False, step=50))
         assert run(found, store=store.folder, engine=engine, threads=1, progress=False, **more).ok  # type: ignore[arg-type]
-        assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".remains")]
+        assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".kept")]
     assert rows(tmp_path / "ray") == rows(tmp_path / "local")

@@ -147,7 +147,7 @@ def test_killed_ten_times_at_random_moments_the_table_is_the_same(tmp_path: Path
     assert found.before == between, "nothing finished is lost"
     assert rows(tmp_path / "killed") == rows(tmp_path / "whole")
     assert len(rows(tmp_path / "whole")) == 300
-    leftovers = [p.name for p in (tmp_path / "killed" / "artifacts").iterdir() if not p.name.endswith(".remains")]
+    leftovers = [p.name for p in (tmp_path / "killed" / "artifacts").iterdir() if not p.name.endswith(".kept")]
     assert leftovers == []
 
 

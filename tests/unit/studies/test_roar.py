@@ -150,9 +150,9 @@ def test_errors_are_sentences(tmp_path):
     for more in ({}, {"measurable": True}):
         with pytest.raises(SpecError, match=r"alti does not work on bilstm_attention: .*no transformer"):
             planned(Store(tmp_path / "s"), asked(data, methods="alti", both=False, **more))
-    with pytest.raises(SpecError, match="a step of 100 leaves nothing between none and all"):
+    with pytest.raises(SpecError, match="step=100 leaves no step between nothing and everything masked"):
         Roar(step=100)
-    with pytest.raises(SpecError, match="a step of 100 leaves nothing between none and all"):
+    with pytest.raises(SpecError, match="step=100 leaves no step between nothing and everything masked"):
         Measurable(step=100)
     assert Roar(methods=("random",), step=100).steps == []  # the two ends alone
     with pytest.raises(SpecError, match="step of 0"):
@@ -164,7 +164,7 @@ def test_errors_are_sentences(tmp_path):
         "models": {"m": "builtin"},
         "studies": {"roar": {"models": "m"}},
     }
-    with pytest.raises(SpecError, match="comes from outside"):
+    with pytest.raises(SpecError, match="ROAR retrains its models, but m is loaded"):
         make_plan(YamlNode("roar", "roar", outside), Store(tmp_path / "s"))
 
 
@@ -243,7 +243,7 @@ def test_models_that_nobody_needs_any_more_are_deleted(tmp_path):
     store = Store(tmp_path / "s")
     plan = planned(store, asked(data, both=False, step=50))
     assert run(plan, store=store.folder, progress=False).ok
-    assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".remains")]
+    assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".kept")]
 
 
 def test_counts_of_words(tmp_path):
@@ -394,7 +394,7 @@ def test_word_vectors_enter_a_key_by_their_content(tmp_path):
 @pytest.mark.parametrize("base", ["~/nowhere", "./nowhere", "bilstm_attention(embeddings='/nowhere/words.vec')"])
 def test_a_path_to_nothing_is_no_hub_id(base):
     """Or a plan on a machine without its models would have other keys, and say that nothing of it was done."""
-    with pytest.raises(SpecError, match=r"there is no file or folder .*nowhere"):
+    with pytest.raises(SpecError, match=r"There is no file or folder .*nowhere"):
         base_identity(base)
     assert base_identity("nobody/nowhere") == "nobody/nowhere"
 
