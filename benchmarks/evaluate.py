@@ -26,9 +26,9 @@ from speed import MODEL, SIZES, _batches, _forward_backward, _once, interleaved,
 
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
-from assay.evaluation.metrics import metric
+from assay.evaluation.metrics import make_metric
 from assay.experiments.evaluate import run_evaluation
-from assay.faithfulness.protocol import rules
+from assay.faithfulness.protocol import get_protocol
 
 METHODS = (
     "integrated_gradients(steps=24, rule=gauss_legendre)",
@@ -41,8 +41,8 @@ METHODS = (
 METRICS = (
     "sufficiency",
     "comprehensiveness",
-    "aopc_sufficiency",
-    "aopc_comprehensiveness",
+    "sufficiency(aopc=True)",
+    "comprehensiveness(aopc=True)",
     "log_odds",
     "deletion",
 )
@@ -147,14 +147,14 @@ def captum_and_loop(model: Any, texts: list[str]) -> None:
         name = spec.partition("(")[0]
         if name != "random":
             captum_side.run(name, model, texts, spec, tuned=name == "integrated_gradients")()
-    metrics = [metric(name, "eraser") for name in METRICS]
+    metrics = [make_metric(name, "eraser") for name in METRICS]
     rng = np.random.default_rng(0)
     for text in texts:
         ids = model.tokenizer(text)["input_ids"]
         for _ in METHODS:
             order = rng.permutation(len(ids) - 2)  # which units go first does not change the cost
             for made in metrics:
-                masked(model, ids, made.keeps(order), made.removal or rules(made.protocol).removal)
+                masked(model, ids, made.keeps(order), made.facts.removal or get_protocol(made.protocol).removal)
 
 
 def masked(model: Any, ids: list[int], keeps: Any, removal: str) -> Any:

@@ -66,7 +66,7 @@ def test_a_second_run_takes_everything_from_the_store(tmp_path: Path) -> None:
 
 
 def test_micro_top_k_f1_pools_hits_over_examples() -> None:
-    from assay.evaluation.gold import order, true_units
+    from assay.evaluation.attribution_metric import descending_order, rationale_units
     from assay.reports.result import evaluate
 
     model, data = assay.load_model("builtin"), builtin()[:8]
@@ -74,13 +74,12 @@ def test_micro_top_k_f1_pools_hits_over_examples() -> None:
     result = evaluate(model, data, ["occlusion", "random"], specs, progress=False)
     counts = []
     for attribution, example in zip(assay.explain(model, list(data), "occlusion"), data, strict=True):
-        truth = true_units(attribution.units, example)
-        counts.append([truth[order(attribution.scores)[:3]].sum(), 3, truth.sum()])
+        truth = rationale_units(attribution.units, example)
+        counts.append([truth[descending_order(attribution.scores)[:3]].sum(), 3, truth.sum()])
     hits, chosen, true = np.array(counts, float).T
     found = {row["metric"]: row["value"] for row in result.table() if row["method"] == "occlusion"}
     assert found[specs[0]] == pytest.approx((2 * hits / (chosen + true)).mean())
     assert found[specs[1]] == pytest.approx(2 * hits.sum() / (chosen.sum() + true.sum()))
-    assert not result.twins, "the same values, but other weights"
 
 
 def test_curves_of_short_and_long_texts_have_the_same_points() -> None:

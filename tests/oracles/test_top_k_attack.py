@@ -12,7 +12,7 @@ import torch
 import assay
 from assay.core.errors import SpecError, UnsupportedError
 from assay.core.types import Target
-from assay.evaluation import GOLD
+from assay.evaluation import ATTACK_MEASURES
 from assay.evaluation.adversarial._ascent import Problem, Rule, ascend, top_mask
 from assay.evaluation.adversarial._top import top_k
 from assay.evaluation.adversarial.rank_change import changed_places
@@ -259,11 +259,11 @@ def test_metrics_by_hand():
         return replace(old, scores=np.array(scores, np.float32), extra={"probability": p})
 
     first, second = made([4, 3, 2, 1], 0.9), made([1, 5, 2, 0], 0.7)
-    assert GOLD.make("rank_change(share=0.5)").compare(first, second) == 1.0  # [0, 1] against [1, 2]
-    assert GOLD.make("rank_change(share=0.75)").compare(first, second) == 1.0
-    assert GOLD.make("rank_change(share=1.0)").compare(first, second) == pytest.approx(3 / 4)
-    assert GOLD.make("top_k_sum_change(share=0.5)").compare(first, second) == pytest.approx(1.0)  # 3 - 2
-    assert GOLD.make("probability_change").compare(first, second) == pytest.approx(0.2)
+    assert ATTACK_MEASURES.make("rank_change(share=0.5)").compare(first, second) == 1.0  # [0, 1] against [1, 2]
+    assert ATTACK_MEASURES.make("rank_change(share=0.75)").compare(first, second) == 1.0
+    assert ATTACK_MEASURES.make("rank_change(share=1.0)").compare(first, second) == pytest.approx(3 / 4)
+    assert ATTACK_MEASURES.make("top_k_sum_change(share=0.5)").compare(first, second) == pytest.approx(1.0)  # 3 - 2
+    assert ATTACK_MEASURES.make("probability_change").compare(first, second) == pytest.approx(0.2)
 
 
 def test_summary_has_intervals():

@@ -14,11 +14,10 @@ from assay.core.attributions import Attributions
 from assay.core.memory import trim_heap
 from assay.core.progress import Progress
 from assay.core.types import Attribution, Example, Scale, Target
-from assay.evaluation.agreement.spearman import Spearman
-from assay.evaluation.gold import order, seen
+from assay.evaluation.attribution_metric import descending_order, without_unseen
 from assay.evaluation.metrics import is_faithfulness
 from assay.explainers.explain import Job, Round
-from assay.faithfulness.protocol import rules
+from assay.faithfulness.protocol import get_protocol
 from assay.masking.game import Game
 from assay.masking.removal import REMOVALS, removal_for
 from assay.models.model import Model
@@ -28,7 +27,12 @@ POINTS = 21  # of a curve whose number of masks depends on the length of the tex
 
 
 def evaluate_slice(
-    job: Job, chunk: Sequence[tuple[int, Example]], targets: Sequence[Any], metrics: Mapping[str, Any], bar: Progress
+    job: Job,
+    chunk: Sequence[tuple[int, Example]],
+    targets: Sequence[Any],
+    metrics: Mapping[str, Any],
+    agreement_measure: Any,
+    bar: Progress,
 ) -> dict[str, Any]:
     """Values per metric, method and example, curves, agreement of methods, costs and the model's own outputs."""
     on = job.open(chunk, targets)
@@ -47,7 +51,7 @@ def evaluate_slice(
         "values": values,
         "weights": weights(metrics, found, chunk),
         "curves": curves,
-        "agreement": agreement(found),
+        "agreement": agreement(found, agreement_measure),
         "passes": {m: [[a.cost.forwards, a.cost.backwards] for a in part] for m, part in found.items()},
         "seconds": {m: [a.cost.seconds for a in part] for m, part in found.items()},
         "outputs": on.game.full().tolist(),
@@ -67,7 +71,9 @@ def faithfulness(
         games.setdefault(removal, Game(job.model, on.encodings, removal, job.budget))
         for method, part in found.items():
             for i, attribution in enumerate(part):
-                asked[removal].append((name, method, i, made.keeps(order(seen(attribution).scores))))
+                asked[removal].append(
+                    (name, method, i, made.keeps(descending_order(without_unseen(attribution).scores)))
+                )
     values: dict[str, Any] = {name: {m: [None] * len(on.indices) for m in found} for name in metrics}
     curves: dict[str, Any] = {name: {m: [None] * len(on.indices) for m in found} for name in metrics}
     fixed = {name: len(made.keeps(np.arange(2))) == len(made.keeps(np.arange(3))) for name, made in metrics.items()}
@@ -96,26 +102,28 @@ def weights(
 
 def metric_removal(model: Model, metric: Any) -> Any:
     """What the metric or its protocol says, or the model's own where the model cannot have that."""
-    name = metric.removal or rules(metric.protocol).removal
+    name = metric.facts.removal or get_protocol(metric.protocol).removal
     removal = REMOVALS.make(name)
     return removal if removal.available(model) is None else removal_for(model, None)
 
 
 def valued(model: Model, outputs: Any, target: Target, metric: Any) -> list[float]:
     """Class outputs (M,C) as values of the explained class on the metric's scale; regression is always raw."""
-    scale: Scale = "raw" if model.task == "regression" else metric.scale or rules(metric.protocol).scale
+    scale: Scale = "raw" if model.task == "regression" else metric.facts.scale or get_protocol(metric.protocol).scale
     aim = Targets((Target(target.label, target.against, scale),), scale, model.task == "multi_label")
     return [float(v) for v in aim.values(torch.from_numpy(outputs).double())]
 
 
-def agreement(found: Mapping[str, Attributions]) -> dict[str, list[float]]:
-    """Spearman's correlation of every two methods, per example."""
-    compare = Spearman().compare
-    return {f"{a} ~ {b}": [compare(*pair) for pair in _pairs(found[a], found[b])] for a, b in combinations(found, 2)}
+def agreement(attributions: Mapping[str, Attributions], measure: Any) -> dict[str, list[float]]:
+    """Agreement of every two methods, per example."""
+    return {
+        f"{a} ~ {b}": [measure.compare(*pair) for pair in _pairs(attributions[a], attributions[b])]
+        for a, b in combinations(attributions, 2)
+    }
 
 
 def _pairs(first: Attributions, second: Attributions) -> list[tuple[Attribution, Attribution]]:
-    return [(seen(a), seen(b)) for a, b in zip(first, second, strict=True)]
+    return [(without_unseen(a), without_unseen(b)) for a, b in zip(first, second, strict=True)]
 
 
 def _even(curve: Any, fixed: bool) -> list[float]:

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 
 from assay.core.types import Unit
-from assay.evaluation.gold import true_units
+from assay.evaluation.attribution_metric import rationale_units
 from assay.experiments.evaluate import Evaluation
 from assay.masking.units import divide
 
@@ -41,7 +41,7 @@ def past_limit(evaluation: Evaluation) -> PastLimit | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one for each long input, which this sums up
         units = [_units(evaluation, i) for i in range(len(evaluation.dataset))]
-    marks = [true_units(part, example) for part, example in zip(units, evaluation.dataset, strict=True)]
+    marks = [rationale_units(part, example) for part, example in zip(units, evaluation.dataset, strict=True)]
     hidden = [[not unit.seen for unit in part] for part in units]
     return PastLimit(
         examples=int((evaluation.unseen > 0).sum()),

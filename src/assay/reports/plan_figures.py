@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.spec import parse
+from assay.evaluation import METRICS
 from assay.evaluation.adversarial.top_k_attack import MEASURES
-from assay.evaluation.metrics import metric_class
 from assay.reports.aggregate import Point, points
 from assay.reports.figures import Panel, bars, curves, lines
 from assay.reports.method_style import short_names
@@ -87,7 +87,7 @@ def metric_panels(rows: Sequence[Row]) -> list[Panel]:
     for name in dict.fromkeys(row["metric"] for row in rows):
         bare = name.partition("(")[0]
         found = points([row for row in rows if row["metric"] == name])
-        out.append(Panel("", f"{bare} {arrow(metric_class(bare).better)}", _pairs(found)))
+        out.append(Panel("", f"{bare} {arrow(METRICS.get(bare).facts.better)}", _pairs(found)))
     return out
 
 

@@ -37,7 +37,7 @@ class Result:
             if whole.any():
                 kept = {method: self._weighted(name, column, whole) for method, column in values.items()}
                 seed = int(self.evaluation.settings["seed"])
-                out[name] = compare(kept, made[name].better, control=self.control, seed=seed)
+                out[name] = compare(kept, made[name].facts.better, control=self.control, seed=seed)
         return out
 
     def _weighted(self, metric: str, column: NDArray[np.float64], whole: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -75,32 +75,13 @@ class Result:
             raise AssayError("this needs pandas; install it with: pip install 'assay[data]'") from error
         return pandas.DataFrame(self.table())
 
-    @cached_property
-    def twins(self) -> dict[str, str]:
-        """Metrics that are another one under this protocol, number by number: two names, but one witness."""
-        own, out = list[str](), dict[str, str]()
-        for name in self.comparisons:
-            same = [other for other in own if self._same(name, other)]
-            if same:
-                out[name] = same[0]
-            else:
-                own.append(name)
-        return out
-
-    def _same(self, one: str, other: str) -> bool:
-        values, weights = self.evaluation.values, self.evaluation.weights
-        alike = all(np.array_equal(x, values[other][m], equal_nan=True) for m, x in values[one].items())
-        return alike and np.array_equal(weights.get(one, 1.0), weights.get(other, 1.0), equal_nan=True)
-
     @property
     def overall(self) -> str:
-        """One sentence across metrics; twins are counted once."""
-        return overall({metric: c for metric, c in self.comparisons.items() if metric not in self.twins})
+        """One sentence across metrics."""
+        return overall(self.comparisons)
 
     def sentence(self, metric: str) -> str:
         """The verdict on one metric."""
-        if metric in self.twins:
-            return f"{metric}: the same numbers as {self.twins[metric]} under this protocol."
         return self.comparisons[metric].sentence(metric)
 
     @property
@@ -140,6 +121,7 @@ def evaluate(
     scope: int | str | None = None,
     target: str = "predicted",
     scale: str | None = None,
+    agreement: str = "spearman",
     limit: int | None = None,
     seed: int = 0,
     store: str | Path | None = None,
@@ -150,7 +132,8 @@ def evaluate(
 
     dataset: anything `load_dataset` takes. methods, metrics: specs; None is a default choice. protocol: eraser, thesis,
     aml or aml_code. removal is for the methods; metrics remove as the protocol says. target: 'predicted' or 'gold'.
-    scale: what is explained (probability, logit, ...) instead of each method's own.
+    scale: what is explained (probability, logit, ...) instead of each method's own. agreement: how methods are compared
+    with each other: spearman, kendall or top_k_overlap.
     store: a folder for finished slices; None keeps them in a cache folder, so that the same call goes on where it was.
     """
     data = load_dataset(dataset)
@@ -173,6 +156,7 @@ def evaluate(
             scope=scope,
             target=target,
             scale=scale,
+            agreement=agreement,
             seed=seed,
             store=kept,
             batch_tokens=batch_tokens,

@@ -58,7 +58,7 @@ class Problem:
         return out.to(self.start)
 
     def targets(self) -> Targets:
-        return Targets(self.asked, self.method.scale, self.model.task == "multi_label", with_graph=True)
+        return Targets(self.asked, self.method.facts.scale, self.model.task == "multi_label", with_graph=True)
 
     def look(self, delta: Tensor) -> tuple[Look, Targets]:
         """Explanation and outputs at start + delta; only positions of units are moved."""

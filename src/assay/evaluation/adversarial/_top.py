@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from assay.core.types import Attribution
-from assay.evaluation.gold import order
+from assay.evaluation.attribution_metric import descending_order
 
 SHARE = 0.15  # of the units, as in the thesis
 
@@ -17,7 +17,7 @@ def top_k(n: int, share: float) -> int:
 
 def ranking(attribution: Attribution) -> list[int]:
     """Units that the model reads, from the highest signed score to the lowest."""
-    return [int(i) for i in order(attribution.scores) if attribution.units[i].seen]
+    return [int(i) for i in descending_order(attribution.scores) if attribution.units[i].seen]
 
 
 def check_share(share: float) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from assay.core.errors import InputError
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution
 
 
@@ -16,9 +17,7 @@ class ProbabilityChange:
     Weakness: near 0 and 1 large changes of the logits leave it still.
     """
 
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "-1 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="-1 .. 1")
 
     def compare(self, first: Attribution, second: Attribution) -> float:
         """`first` is the original, `second` the attacked."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution
 from assay.evaluation.adversarial._top import SHARE, check_share, ranking, top_k
 
@@ -19,9 +20,7 @@ class RankChange:
     """
 
     share: float = SHARE
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "0 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="0 .. 1")
 
     def __post_init__(self) -> None:
         check_share(self.share)

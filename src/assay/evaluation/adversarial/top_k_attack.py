@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, TypeAlias, get_args
 
 import torch
 from torch import Tensor
@@ -70,8 +70,6 @@ class TopKAttack:
     shown: int = 8  # examples whose heat maps and curves are kept
     seed: int = 0
     batch_tokens: int | None = None
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "see rank_change, top_k_sum_change, probability_change"
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -204,7 +202,7 @@ def _batches(on: Round, budget: int) -> list[list[int]]:
 def _pair(job: Job, method: Any, on: Round, i: int, state: State, b: int) -> tuple[Attribution, Attribution]:
     """The explanation before and after."""
     encoding, label = on.encodings[i], int(state.labels[b])
-    target = replace(on.asked[i], label=label, scale=on.asked[i].scale or method.scale)
+    target = replace(on.asked[i], label=label, scale=on.asked[i].scale or method.facts.scale)
 
     def made(scores: Tensor, probability: Tensor) -> Attribution:
         return Attribution(

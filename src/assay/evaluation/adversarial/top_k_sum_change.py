@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution
 from assay.evaluation.adversarial._top import SHARE, check_share, ranking, top_k
 
@@ -17,9 +18,7 @@ class TopKSumChange:
     """
 
     share: float = SHARE
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "any number"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="any number")
 
     def __post_init__(self) -> None:
         check_share(self.share)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution
 from assay.statistics.ranks import rank_correlation
 
@@ -18,9 +19,7 @@ class Spearman:
     Weakness: all ranks count alike, also those of words that matter to no method.
     """
 
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "-1 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="-1 .. 1")
 
     def compare(self, first: Attribution, second: Attribution) -> float:
         if np.ptp(first.scores) == 0 or np.ptp(second.scores) == 0:

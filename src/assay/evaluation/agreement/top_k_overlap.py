@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution
-from assay.evaluation.gold import order
+from assay.evaluation.attribution_metric import descending_order
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,9 @@ class TopKOverlap:
     """
 
     k: int = 5
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "0 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1")
 
     def compare(self, first: Attribution, second: Attribution) -> float:
         k = min(self.k, len(first))
-        both = np.intersect1d(order(first.scores)[:k], order(second.scores)[:k])
+        both = np.intersect1d(descending_order(first.scores)[:k], descending_order(second.scores)[:k])
         return len(both) / k

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from scipy.stats import rankdata
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution, Example
-from assay.evaluation.gold import Words, judged
+from assay.evaluation.attribution_metric import Words, scores_and_truth
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,10 @@ class Auc:
     """
 
     words: Words = "none"
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "0 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1")
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
-        found = judged(attribution, example, self.words)
+        found = scores_and_truth(attribution, example, self.words)
         if found is None or found[1].all():
             return None
         scores, truth = found

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution, Bools, Example
-from assay.evaluation.gold import Words, judged, order
+from assay.evaluation.attribution_metric import Words, descending_order, scores_and_truth
 
 
 @dataclass(frozen=True)
@@ -21,17 +22,15 @@ class IouF1:
 
     overlap: float = 0.5
     words: Words = "none"
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "0 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1")
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
-        found = judged(attribution, example, self.words)
+        found = scores_and_truth(attribution, example, self.words)
         if found is None:
             return None
         scores, truth = found
         chosen = np.zeros(len(truth), bool)
-        chosen[order(scores)[: truth.sum()]] = True
+        chosen[descending_order(scores)[: truth.sum()]] = True
         mine, gold = _runs(chosen), _runs(truth)
         hits = sum(any(len(a & b) / len(a | b) > self.overlap for b in gold) for a in mine)
         found_gold = sum(any(len(a & b) / len(a | b) > self.overlap for a in mine) for b in gold)

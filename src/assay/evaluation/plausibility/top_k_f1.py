@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution, Example
-from assay.evaluation.gold import Words, judged, order
+from assay.evaluation.attribution_metric import Words, descending_order, scores_and_truth
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,7 @@ class TopKF1:
     k: int = 25
     words: Words = "none"
     average: Literal["macro", "micro"] = "macro"
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "0 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1")
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
         counts = self.counts(attribution, example)
@@ -34,9 +33,9 @@ class TopKF1:
 
     def counts(self, attribution: Attribution, example: Example) -> tuple[int, int, int] | None:
         """Hits, chosen and true units."""
-        found = judged(attribution, example, self.words)
+        found = scores_and_truth(attribution, example, self.words)
         if found is None:
             return None
         scores, truth = found
-        top = order(scores)[: self.k]
+        top = descending_order(scores)[: self.k]
         return int(truth[top].sum()), len(top), int(truth.sum())

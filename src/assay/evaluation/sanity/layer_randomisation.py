@@ -54,8 +54,6 @@ class LayerRandomisation:
     removal: str | None = None
     seed: int = 0
     batch_tokens: int | None = None
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "-1 .. 1"
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

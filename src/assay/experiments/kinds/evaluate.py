@@ -11,7 +11,8 @@ from assay.core.errors import SpecError, TargetError
 from assay.core.spec import Spec
 from assay.core.types import Example, Scale, Target
 from assay.datasets.dataset import Dataset
-from assay.evaluation.metrics import metric
+from assay.evaluation import AGREEMENT
+from assay.evaluation.metrics import make_metric
 from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
 from assay.experiments.references import identity
 from assay.experiments.slices import evaluate_slice
@@ -33,7 +34,7 @@ METHODS = (
     "average_attention",
     "random",
 )
-METRICS = ("sufficiency", "comprehensiveness", "log_odds")  # aopc_* say the same under the default protocol
+METRICS = ("sufficiency", "comprehensiveness", "log_odds")
 PLAUSIBILITY = ("auprc", "token_f1")  # added where the data have rationales
 
 
@@ -42,7 +43,8 @@ class Evaluate:
     """Values of every metric for every method and example, with curves, agreement, costs and the model's outputs.
 
     metrics None: faithfulness, and plausibility where the data have rationales. scale: what is explained, instead of
-    each method's own; metrics follow the protocol. batch_tokens changes no number.
+    each method's own; metrics follow the protocol. agreement: how two methods' scores are compared, see `assay list
+    agreement`. batch_tokens changes no number.
     """
 
     methods: tuple[str, ...] = METHODS
@@ -55,6 +57,7 @@ class Evaluate:
     scale: Scale | None = None
     seed: int = 0
     batch_tokens: int | None = None
+    agreement: str = "spearman"
 
     revision: ClassVar[int] = 2
 
@@ -67,17 +70,25 @@ class Evaluate:
                     f"{name}=[]: name at least one of `assay list {name}`, or leave {name} out for the default"
                 )
         Target(scale=self.scale)  # an unknown one is an error here
-        _ = self.made_methods, self.made_metrics(())  # a misspelt name is an error of the plan, not of its jobs
+        _ = (
+            self.made_methods,
+            self.made_metrics(()),
+            self.made_agreement,
+        )  # a misspelt name is an error of the plan, not of its jobs
 
     @cached_property
     def made_methods(self) -> dict[str, Any]:
         return {name: with_baseline(made, self.removal) for name, made in named_methods(self.methods).items()}
 
+    @cached_property
+    def made_agreement(self) -> Any:
+        return AGREEMENT.make(self.agreement)
+
     def made_metrics(self, data: Dataset | tuple[()]) -> dict[str, Any]:
         """The metrics by their short specs."""
         marked = any(example.rationales for example in data)
         wanted = self.metrics if self.metrics is not None else (*METRICS, *(PLAUSIBILITY if marked else ()))
-        return {str(Spec.of(m, full=False)): m for m in (metric(spec, self.protocol) for spec in wanted)}
+        return {str(Spec.of(m, full=False)): m for m in (make_metric(spec, self.protocol) for spec in wanted)}
 
     def settings(self, model: Mapping[str, Any], removal: str | None, data: Dataset) -> dict[str, Any]:
         """Everything that changes a number, but for the examples."""
@@ -86,8 +97,9 @@ class Evaluate:
             "kind": "evaluate",
             "revision": self.revision,
             **model,
-            "methods": {name: [str(Spec.of(m)), m.revision] for name, m in self.made_methods.items()},
-            "metrics": {name: [str(Spec.of(m)), m.revision] for name, m in metrics.items()},
+            "methods": {name: [str(Spec.of(m)), m.facts.revision] for name, m in self.made_methods.items()},
+            "metrics": {name: [str(Spec.of(m)), m.facts.revision] for name, m in metrics.items()},
+            "agreement": [str(Spec.of(self.made_agreement)), self.made_agreement.facts.revision],
             "units": self.units,
             "removal": removal,
             "scope": self.scope,
@@ -114,7 +126,7 @@ class Evaluate:
             model, self.made_methods, self.units, self.removal, self.scope, self.seed, self.batch_tokens
         )
         aims = [self.aim(model, data, example) for _, example in chunk]
-        rows = evaluate_slice(asked, chunk, aims, self.made_metrics(data), work.bar)
+        rows = evaluate_slice(asked, chunk, aims, self.made_metrics(data), self.made_agreement, work.bar)
         keep = work.job.spec["shown"]
         rows["attributions"] = {method: _timeless(part[:keep]) for method, part in rows["attributions"].items()}
         return JobResult(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared

@@ -80,7 +80,7 @@ class Measurable:
         spec = {
             "kind": "measurable_curve",
             "revision": Curve.revision,
-            "method": [str(Spec.of(full)), full.revision],
+            "method": [str(Spec.of(full)), full.facts.revision],
             "steps": [amount.k for amount in self.steps],
             "signed": self.signed,
             "target": self.target,

@@ -153,12 +153,12 @@ class _Maker:
         method, seed = self.kind.specs[name], self.source.training.seed
         kind, extra = self.kind, () if before is None else (before[0],)
         (full,) = named_methods([method]).values()
-        target = kind.target if full.class_dependent else "gold"  # what explains no class is shared by both
+        target = kind.target if full.facts.class_dependent else "gold"  # what explains no class is shared by both
         made = Rank(self.source, method, key, before, kind.signed, target, seed, kind.batch_tokens)
         spec = {
             "kind": "roar_rank",
             "revision": Rank.revision,
-            "method": [str(Spec.of(full)), full.revision],
+            "method": [str(Spec.of(full)), full.facts.revision],
             "before": None if before is None else [before[1].by, before[1].k],
             "model": key,
             "signed": kind.signed,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from assay.core.errors import SpecError, nearest
 from assay.datasets.dataset import Dataset
-from assay.evaluation import GOLD
+from assay.evaluation import PERFORMANCE
 from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
 from assay.experiments.references import DataReference, base_identity
 from assay.training.classifier import TASKS, train_classifier
@@ -119,8 +119,8 @@ class Train:
 
 def performance_metrics(task: str) -> dict[str, Any]:
     """Every score of a model of this task."""
-    found = {name: GOLD.make(name) for name in GOLD.names if GOLD.group(name) == "performance"}
-    return {name: made for name, made in found.items() if made.task == task}
+    found = {name: PERFORMANCE.make(name) for name in PERFORMANCE.names}
+    return {name: made for name, made in found.items() if made.facts.task == task}
 
 
 def training_rows(folder: Path, train: Dataset, validation: Dataset) -> JobResult:

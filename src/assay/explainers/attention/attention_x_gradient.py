@@ -8,8 +8,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.attention._matrices import read_rows
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -38,13 +38,9 @@ class AttentionXGradient:
     Weakness: positive evidence only; a position's own path along the residual counts as 1 before special tokens go.
     """
 
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "1 f + 1 b"
-    memory: ClassVar[str] = "L x H x T x T"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit", signed=False, complete=False, class_dependent=True, passes="1 f + 1 b", memory="L x H x T x T"
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         tap = _Probabilities()

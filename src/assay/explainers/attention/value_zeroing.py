@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from assay.core.types import Scale
 from assay.explainers.attention._matrices import read_rows, rollout
+from assay.explainers.protocols import MethodFacts
 from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.model import Model, NotFiniteError
@@ -27,13 +27,14 @@ class ValueZeroing:
     block all copies go on from the unchanged one. Weakness: the same for every class.
     """
 
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    passes: ClassVar[str] = "(T + 1) f"
-    memory: ClassVar[str] = "L x T x T + H x T x T per copy run at once"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit",
+        signed=False,
+        complete=False,
+        class_dependent=False,
+        passes="(T + 1) f",
+        memory="L x T x T + H x T x T per copy run at once",
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         hooks.need_blocks(model.hf, model.family)

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.attention._matrices import read_rows, rollout
 from assay.explainers.decomposition._vectors import add_own, head_vectors, slices, weighted
 from assay.explainers.decomposition.globenc import unscaled
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -31,13 +31,14 @@ class Alti:
     """
 
     distance: Literal["l1", "l2"] = "l1"
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    passes: ClassVar[str] = "1 f + T x T vectors"
-    memory: ClassVar[str] = "T x T x D, in chunks of rows"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit",
+        signed=False,
+        complete=False,
+        class_dependent=False,
+        passes="1 f + T x T vectors",
+        memory="T x T x D, in chunks of rows",
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         trace = model.trace(batch)

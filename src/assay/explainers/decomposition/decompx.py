@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from assay.core.types import Scale, Scores
+from assay.core.types import Scores
 from assay.explainers.decomposition._sharing import Sharing
 from assay.explainers.decomposition._vectors import Rules, class_vectors
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -41,13 +42,14 @@ class Decompx:
     bias: Sharing = "absdot"
     activation: Slope = "zero_origin"
     gate: Gate = "up"
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False  # they sum to the value itself, and special positions hold a part of it
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "1 f + T x T vectors; bias_token: 1 f + 1 b"
-    memory: ClassVar[str] = "T x T x D; with rule bias_token that of a gradient"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit",
+        signed=True,
+        complete=False,
+        class_dependent=True,
+        passes="1 f + T x T vectors; bias_token: 1 f + 1 b",
+        memory="T x T x D; with rule bias_token that of a gradient",
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         trace = model.trace(batch)

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from assay.core.types import Scale
 from assay.explainers.gradient._baseline import baseline_embeddings
+from assay.explainers.protocols import MethodFacts
 from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.model import Model
@@ -28,13 +28,9 @@ class DeepLift:
     """
 
     baseline: str | None = None
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "2 f + 1 b"
-    memory: ClassVar[str] = "L x T x D"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit", signed=True, complete=False, class_dependent=True, passes="2 f + 1 b", memory="L x T x D"
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         reference = baseline_embeddings(model, batch, self.baseline)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from assay.core.types import Scale
+from assay.explainers.protocols import MethodFacts
 from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.model import Model
@@ -27,16 +27,17 @@ class Gradient:
     """
 
     reduction: Literal["l2", "sum", "vocabulary"] = "l2"
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "1 f + 1 b"
-    memory: ClassVar[str] = "L x T x D"
-    revision: ClassVar[int] = 1
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "signed", self.reduction == "sum")  # the class speaks for its default
+    @property
+    def facts(self) -> MethodFacts:
+        return MethodFacts(
+            scale="logit",
+            signed=self.reduction == "sum",
+            complete=False,
+            class_dependent=True,
+            passes="1 f + 1 b",
+            memory="L x T x D",
+        )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         gradient = model.gradients(batch, targets, settle=True).gradient

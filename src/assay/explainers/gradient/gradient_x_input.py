@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.gradient._length import need_length
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -22,13 +22,9 @@ class GradientXInput:
     normalises each embedding by itself (DeBERTa v2 and v3), and refuses those.
     """
 
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "1 f + 1 b"
-    memory: ClassVar[str] = "L x T x D"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit", signed=True, complete=False, class_dependent=True, passes="1 f + 1 b", memory="L x T x D"
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         need_length(model)

@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale, Scores
+from assay.core.types import Scores
 from assay.explainers.gradient._baseline import baseline_embeddings
 from assay.explainers.gradient._points import each, parts, summed_gradients
 from assay.explainers.gradient._quadrature import SCAN, Reals, Rule, adaptive, quadrature
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -34,13 +35,14 @@ class IntegratedGradients:
     baseline: str | None = None
     rule: Rule = "adaptive"
     tolerance: float | None = None
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "9 f + steps (f + b); 2 f + steps (f + b) for the fixed rules"
-    memory: ClassVar[str] = "L x T x D per step run at once"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit",
+        signed=True,
+        complete=True,
+        class_dependent=True,
+        passes="9 f + steps (f + b); 2 f + steps (f + b) for the fixed rules",
+        memory="L x T x D per step run at once",
+    )
 
     def __post_init__(self) -> None:
         if self.steps < 1 or (self.tolerance is not None and self.tolerance <= 0):

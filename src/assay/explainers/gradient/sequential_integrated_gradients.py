@@ -9,10 +9,11 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale, Scores
+from assay.core.types import Scores
 from assay.explainers.gradient._baseline import baseline_embeddings
 from assay.explainers.gradient._points import parts
 from assay.explainers.gradient._quadrature import quadrature
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model, NotFiniteError, wide
 from assay.models.target import Targets
@@ -35,13 +36,14 @@ class SequentialIntegratedGradients:
     steps: int = 50
     rule: Literal["gauss_legendre", "left", "right", "middle"] = "gauss_legendre"
     baseline: str | None = None
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "(n + 1) f; with exact=False (n + 1) f + n steps (f + b)"
-    memory: ClassVar[str] = "T x D; with exact=False L x T x D per step run at once"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit",
+        signed=True,
+        complete=False,
+        class_dependent=True,
+        passes="(n + 1) f; with exact=False (n + 1) f + n steps (f + b)",
+        memory="T x D; with exact=False L x T x D per step run at once",
+    )
 
     def __post_init__(self) -> None:
         if self.steps < 1:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.gradient._length import need_length
 from assay.explainers.gradient._points import each, summed_gradients
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -29,18 +29,21 @@ class SmoothGrad:
     noise: float = 0.05
     reduction: Literal["l2", "sum", "x_input"] = "l2"
     seed: int = 0
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "1 f + samples (f + b)"
-    memory: ClassVar[str] = "L x T x D per sample run at once"
-    revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         if self.samples < 1 or self.noise < 0:
             raise ValueError("samples must be at least 1 and noise at least 0")
-        object.__setattr__(self, "signed", self.reduction != "l2")  # the class speaks for its default
+
+    @property
+    def facts(self) -> MethodFacts:
+        return MethodFacts(
+            scale="logit",
+            signed=self.reduction != "l2",
+            complete=False,
+            class_dependent=True,
+            passes="1 f + samples (f + b)",
+            memory="L x T x D per sample run at once",
+        )
 
     @property
     def rows(self) -> int:

@@ -9,11 +9,11 @@ import numpy as np
 from torch import Tensor
 
 from assay.core.spec import LATER
-from assay.core.types import Scale
 from assay.explainers.gradient._baseline import baseline_embeddings
 from assay.explainers.gradient._length import need_length
 from assay.explainers.gradient._quadrature import quadrature
 from assay.explainers.gradient.integrated_gradients import _Path
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -33,13 +33,14 @@ class WeightedIntegratedGradients:
     steps: int = 50
     baseline: str | None = "zero"
     rule: Literal["right", "gauss_legendre", "left", "middle"] = field(default="right", metadata={LATER: True})
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "1 f + steps (f + b)"
-    memory: ClassVar[str] = "L x T x D per step run at once"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit",
+        signed=True,
+        complete=False,
+        class_dependent=True,
+        passes="1 f + steps (f + b)",
+        memory="L x T x D per step run at once",
+    )
 
     def __post_init__(self) -> None:
         if self.steps < 1:

@@ -10,7 +10,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from assay.core.types import Bools, Scale, Scores
+from assay.core.types import Bools, Scores
+from assay.explainers.protocols import MethodFacts
 from assay.masking.flow import Flow, Values
 
 INTERACTIONS = 3.0  # prior weight of interactions: degree k has variance about INTERACTIONS^k / k!
@@ -30,13 +31,14 @@ class KernelShap:
     samples: int = 512
     estimator: Literal["interactions", "least_squares"] = "interactions"
     seed: int = 0
-    scale: ClassVar[Scale] = "probability"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "at most samples f"
-    memory: ClassVar[str] = "samples x n masks; samples^2 / 4 for the fit"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="probability",
+        signed=True,
+        complete=True,
+        class_dependent=True,
+        passes="at most samples f",
+        memory="samples x n masks; samples^2 / 4 for the fit",
+    )
 
     def __post_init__(self) -> None:
         if self.samples < 4:

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from assay.core.types import Bools, Scale
+from assay.core.types import Bools
+from assay.explainers.protocols import MethodFacts
 from assay.masking.flow import Flow, Values
 
 
@@ -24,13 +25,14 @@ class Lime:
     kernel_width: float = 25.0
     ridge: float = 1.0
     seed: int = 0
-    scale: ClassVar[Scale] = "probability"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "samples f"
-    memory: ClassVar[str] = "samples x n masks"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="probability",
+        signed=True,
+        complete=False,
+        class_dependent=True,
+        passes="samples f",
+        memory="samples x n masks",
+    )
 
     def __post_init__(self) -> None:
         if self.samples < 2 or self.kernel_width <= 0 or self.ridge < 0:

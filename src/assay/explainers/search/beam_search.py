@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from assay.core.spec import Spec
-from assay.core.types import Bools, Scale, Scores
+from assay.core.types import Bools, Scores
+from assay.explainers.protocols import MethodFacts
 from assay.explainers.search._objective import KEPT, REMOVED, canonical, objective_of, prefix_weights, scale_of
 from assay.faithfulness.protocol import Ints, Values
 from assay.masking.flow import Flow
@@ -32,19 +32,22 @@ class BeamSearch:
 
     objective: str | Spec = "comp_suff"
     beam: int = 10
-    scale: ClassVar[Scale] = "probability"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "at most (beam n (n + 1) + n) f"
-    memory: ClassVar[str] = "beam x n x n masks"
-    revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         if self.beam < 1:
             raise ValueError("beam must be at least 1")
         object.__setattr__(self, "objective", canonical(self.objective))
-        object.__setattr__(self, "scale", scale_of(self.objective))  # the class speaks for its default
+
+    @property
+    def facts(self) -> MethodFacts:
+        return MethodFacts(
+            scale=scale_of(self.objective),
+            signed=True,
+            complete=False,
+            class_dependent=True,
+            passes="at most (beam n (n + 1) + n) f",
+            memory="beam x n x n masks",
+        )
 
     def flow(self, n: int, rng: np.random.Generator) -> Flow:
         metric = objective_of(self.objective)
