@@ -19,8 +19,8 @@ from assay.models.target import Targets
 class AttentionRollout:
     """R = A_L ... A_2 A_1 of head-averaged attention; score_i = mean_j R[j,i], or the row that the head reads.
 
-    `residual=True` mixes in the skip connection, (A + I) / 2, as Abnar & Zuidema do; `residual=False` is the thesis's
-    formula. Weakness: the same for every class; values, norms and feed-forward layers are left out.
+    `residual=True` adds the skip connection, (A + I) / 2, as Abnar & Zuidema do; `residual=False` is the formula of the
+    thesis. Weakness: the same for every class; ignores values, norms and feed-forward layers.
     """
 
     residual: bool = True

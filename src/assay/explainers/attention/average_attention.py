@@ -19,7 +19,7 @@ from assay.models.target import Targets
 class AverageAttention:
     """score_i = mean over layers, heads and queries j of A[l,h,j,i], the attention paid to position i.
 
-    Weakness: the same for every class; a causal model pays most to early positions whatever they say.
+    Weakness: the same for every class; a causal model attends most to early positions, whatever they contain.
     """
 
     facts: ClassVar[MethodFacts] = MethodFacts(

@@ -1,4 +1,4 @@
-"""Random scores: the control that every method must beat."""
+"""Random scores: the baseline that every method should beat."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.masking.flow import Flow
 
 @dataclass(frozen=True)
 class Random:
-    """A random permutation of 1..n, fresh for each input."""
+    """A random permutation of 1..n, drawn for each input."""
 
     seed: int = 0
     facts: ClassVar[MethodFacts] = MethodFacts(
@@ -21,5 +21,5 @@ class Random:
     )
 
     def flow(self, n: int, rng: np.random.Generator) -> Flow:
-        yield from ()  # asks nothing of the model
+        yield from ()  # needs no model output
         return rng.permutation(n) + 1.0

@@ -23,9 +23,9 @@ class Globenc:
     """N[i,j] = |n2(n1(sum_h A^h_ij W_O^h (W_V^h x_j + b_V^h) + [i = j] x_i))| per block; score = a row of N_L ... N_1.
 
     n1, n2: the norms of the block with the spread of the real states, without their shifts; a pre-norm block has none
-    behind its residuals. Feed-forward layers count only in that spread. The row is the one that the head reads.
+    after its residuals. Feed-forward layers enter only through that spread. The row is the one that the head reads.
     Weakness: the same for every class, never negative; the product is not normalised, so sizes grow with depth and
-    only their order within one input says something.
+    only the order within one input is meaningful.
     """
 
     facts: ClassVar[MethodFacts] = MethodFacts(

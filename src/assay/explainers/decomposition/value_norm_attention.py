@@ -19,10 +19,10 @@ from assay.models.target import Targets
 
 @dataclass(frozen=True)
 class ValueNormAttention:
-    """N[i,j] = |sum_h A^h_ij W_O^h (W_V^h x_j + b_V^h)|: attention weighted by the length of what it carries.
+    """N[i,j] = |sum_h A^h_ij W_O^h (W_V^h x_j + b_V^h)|: attention weighted by the norm of the vectors it carries.
 
-    aggregation: mean over blocks, or rollout, the product N_L ... N_1. row: mean over queries i, or the one the head
-    reads. Weakness: the same for every class; residuals, norms and feed-forward layers are left out.
+    aggregation: mean over blocks, or rollout, the product N_L ... N_1. row: mean over queries i, or the row that the
+    head reads. Weakness: the same for every class; ignores residuals, norms and feed-forward layers.
     """
 
     aggregation: Literal["mean", "rollout"] = "mean"

@@ -19,10 +19,10 @@ from assay.models.target import Targets
 
 @dataclass(frozen=True)
 class GradientShap:
-    """Mean of (x - r) . dv/dx at points r + a (x - r), a random in [0, 1], over `samples` draws.
+    """Mean of (x - r) . dv/dx at `samples` points r + a (x - r), a random in [0, 1].
 
-    The draws are stratified, one in each of `samples` equal parts of [0, 1]: unbiased like independent ones and far
-    less noisy. The reference r is the one baseline, so this is integrated gradients by random points.
+    The points are stratified, one in each of `samples` equal parts of [0, 1]: unbiased like independent points, with far
+    less noise. There is a single reference r, the baseline, so this is integrated gradients at random points.
     Weakness: sums to v(x) - v(r) only on average.
     """
 

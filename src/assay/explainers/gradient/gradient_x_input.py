@@ -18,8 +18,8 @@ from assay.models.target import Targets
 class GradientXInput:
     """score_i = <dv/dx_i, x_i>, the dot product over the width of the word embedding.
 
-    Weakness: compares with a zero embedding that no text has; may be no better than random; is 0 where the model
-    normalises each embedding by itself (DeBERTa v2 and v3), and refuses those.
+    Weakness: compares with a zero embedding, which no text has; may be no better than random; not available where the
+    model normalises each embedding by itself (DeBERTa v2 and v3), because the product is then 0.
     """
 
     facts: ClassVar[MethodFacts] = MethodFacts(

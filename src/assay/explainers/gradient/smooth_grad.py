@@ -21,8 +21,8 @@ from assay.models.target import Targets
 class SmoothGrad:
     """Mean gradient over `samples` inputs with Gaussian noise of `noise` x (max - min) of the input's embeddings.
 
-    Reductions: l2, sum (signed), x_input (signed, dot product with the clean embedding).
-    Weakness: noisy embeddings are no words; the noise level decides what is seen.
+    Reductions: l2, sum (signed), x_input (signed, dot product with the original embedding).
+    Weakness: noisy embeddings belong to no word; results depend on the noise level.
     """
 
     samples: int = 32
@@ -69,14 +69,14 @@ class SmoothGrad:
 
 
 def _spread(embeddings: Tensor, batch: Batch) -> Tensor:
-    """(B,) largest minus smallest entry over the positions that play."""
+    """(B,) largest minus smallest entry over the positions of units."""
     playing = batch.playing.unsqueeze(-1)
     high = embeddings.masked_fill(~playing, -torch.inf).amax((1, 2))
     return high - embeddings.masked_fill(~playing, torch.inf).amin((1, 2))
 
 
 def _noise(batch: Batch, i: int, sample: int, like: Tensor) -> Tensor:
-    """(T,D) noise of one sample of one input: drawn on its own positions, so padding and order change nothing."""
+    """(T,D) noise of one sample of one input: drawn on its own positions, so that padding and order have no effect."""
     rng = np.random.default_rng((batch.seeds[i], sample))
     used = batch.playing[i].nonzero().squeeze(-1)
     draw = torch.from_numpy(rng.standard_normal((len(used), like.shape[-1]), dtype=np.float32))

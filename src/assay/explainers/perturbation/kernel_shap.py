@@ -1,4 +1,4 @@
-"""KernelSHAP: Shapley values from sampled masks (Lundberg & Lee 2017), with far fewer of them."""
+"""KernelSHAP: Shapley values from sampled masks (Lundberg & Lee 2017)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class KernelShap:
     """Shapley values phi_i = sum over S without i of |S|! (n-|S|-1)! / n! (v(S + i) - v(S)).
 
     Exact when all 2^n masks fit into `samples`. Otherwise masks come in pairs with their complement: every single unit
-    first, then sizes drawn evenly. `interactions` (default) fits a linear model plus a Gaussian process over odd
-    interactions, the only ones that matter to Shapley values once masks are paired; `least_squares` is the weighted
-    regression of the paper, weight (n-1) / (C(n,s) s (n-s)). Either way scores sum to v(all) - v(none).
-    Weakness: masks far from any real text decide; under-sampled for inputs of more than samples / 2 units.
+    first, then sizes drawn uniformly. `interactions` (default) fits a linear model plus a Gaussian process over odd
+    interactions, the only ones that affect Shapley values once masks are paired; `least_squares` is the weighted
+    regression of the paper, weight (n-1) / (C(n,s) s (n-s)). With both, scores sum to v(all) - v(none).
+    Weakness: depends on masks far from any real text; under-sampled for inputs of more than samples / 2 units.
     """
 
     samples: int = 512
@@ -50,8 +50,8 @@ class KernelShap:
             values = yield keep
             return Scores(exact_shapley(keep, values), {"exact": True})
         if self.samples < 2 * n + 2:
-            few = f"kernel_shap(samples={self.samples}) is too few for {n} units: give at least {2 * n + 2}"
-            warnings.warn(few, stacklevel=2)
+            message = f"kernel_shap(samples={self.samples}): too few samples for {n} units; give at least {2 * n + 2}"
+            warnings.warn(message, stacklevel=2)
         half = np.vstack([np.ones((1, n), bool), half_masks(n, (self.samples - 2) // 2, rng)])  # (P,U)
         values = yield np.vstack([half, ~half])
         odd = (values[: len(half)] - values[len(half) :]) / 2  # (P,)
@@ -74,20 +74,20 @@ def exact_shapley(keep: Bools, values: Values) -> Values:
 
 
 def half_masks(n: int, pairs: int, rng: np.random.Generator) -> Bools:
-    """One mask of each of `pairs` distinct complementary pairs: the single units, then sizes 2..n-2 drawn evenly."""
-    found = {row.tobytes(): row for row in _first_kept(np.eye(n, dtype=bool)[rng.permutation(n)[:pairs]])}
+    """One mask of each of `pairs` distinct complementary pairs: the single units, then sizes 2..n-2 drawn uniformly."""
+    masks = {row.tobytes(): row for row in _first_kept(np.eye(n, dtype=bool)[rng.permutation(n)[:pairs]])}
     wanted = min(pairs, 2 ** (n - 1) - 1)
     low = 2 if n > 3 else 1
-    while len(found) < wanted:
+    while len(masks) < wanted:
         size = rng.integers(low, n - low + 1, size=wanted)
         rank = rng.random((wanted, n)).argsort(1).argsort(1)
         for row in _first_kept(rank < size[:, None]):
-            found.setdefault(row.tobytes(), row)
-    return np.array(list(found.values())[:wanted])
+            masks.setdefault(row.tobytes(), row)
+    return np.array(list(masks.values())[:wanted])
 
 
 def _first_kept(keep: Bools) -> Bools:
-    """A pair is known by the member that keeps the first unit."""
+    """Represent each pair by the mask that keeps the first unit."""
     return np.where(keep[:, :1], keep, ~keep)
 
 
@@ -107,7 +107,7 @@ def with_interactions(half: Bools, odd: Values) -> Values:
     trend: Values = np.linalg.lstsq(x.T @ solved, solved.T @ odd, rcond=None)[0]
     rest = cho_solve(factor, odd - x @ trend)  # (P,)
     shapley: Values = 2 * (trend + rest @ _shares(x, lam) / top)
-    shapley += (2 * odd[0] - shapley.sum()) / n  # what rounding and the jitter cost
+    shapley += (2 * odd[0] - shapley.sum()) / n  # corrects rounding and the jitter
     return shapley
 
 
@@ -131,7 +131,7 @@ def _shares(x: Values, lam: float) -> Values:
 
 
 def least_squares(half: Bools, odd: Values) -> Values:
-    """The paper's weighted regression on paired masks, each size's kernel mass shared by the masks drawn of it."""
+    """The paper's weighted regression on paired masks, each size's kernel mass divided among its sampled masks."""
     n = half.shape[1]
     keep, total = half[1:], 2 * odd[0]
     size = np.minimum(keep.sum(1), n - keep.sum(1))

@@ -13,7 +13,7 @@ from assay.masking.flow import Flow
 
 @dataclass(frozen=True)
 class Occlusion:
-    """score_i = v(all) - v(all but i). Weakness: blind to redundancy, two copies of a cue both score nothing."""
+    """score_i = v(all) - v(all but i). Weakness: blind to redundancy; two copies of a cue both score 0."""
 
     facts: ClassVar[MethodFacts] = MethodFacts(
         scale="probability", signed=True, complete=False, class_dependent=True, passes="(n + 1) f", memory="n x n masks"

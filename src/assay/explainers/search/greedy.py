@@ -14,9 +14,9 @@ from assay.masking.flow import Flow
 
 @dataclass(frozen=True)
 class Greedy:
-    """The order that takes, at each step, the unit with which the objective gains most; see beam_search.
+    """The order that adds, at each step, the unit with the largest gain in the objective; see beam_search.
 
-    Weakness: two units that only matter together are never taken first.
+    Weakness: two units that matter only together are never found first.
     """
 
     objective: str | Spec = "comp_suff"
