@@ -1,4 +1,4 @@
-"""The top of a ranking, as an attack and its metrics see it."""
+"""The top units of a ranking, as used by the attack and its measures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SHARE = 0.15  # of the units, as in the thesis
 
 
 def top_k(n: int, share: float) -> int:
-    """floor(share n), at least 1: a short text has a top too. (The little is for 0.15 x 20 = 2.9999...)"""
+    """floor(share n), at least 1; the small number is for 0.15 x 20 = 2.9999..."""
     return max(1, math.floor(share * n + 1e-9))
 
 

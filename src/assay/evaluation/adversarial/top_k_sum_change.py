@@ -1,4 +1,4 @@
-"""Top-k sum change: how much attribution an attack has taken from the original top k."""
+"""Top-k sum change: how much an attack lowers the scores of the original top k."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay.evaluation.adversarial._top import SHARE, check_share, ranking, top_k
 class TopKSumChange:
     """sum over the original's top k units of (original score - attacked score), k = max(1, floor(share x units)).
 
-    Weakness: in the units of the scores, so it does not compare methods, scales or models.
+    Weakness: has the unit of the scores, so methods, scales and models cannot be compared.
     """
 
     share: float = SHARE

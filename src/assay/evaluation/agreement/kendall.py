@@ -14,9 +14,9 @@ from assay.core.types import Attribution
 
 @dataclass(frozen=True)
 class Kendall:
-    """(concordant - discordant pairs) / pairs, tau-b for ties; 0 where one is constant.
+    """(concordant - discordant pairs) / pairs, tau-b for ties; 0 if one is constant.
 
-    Weakness: all pairs count alike, also those of words that matter to no method.
+    Weakness: all pairs have equal weight, including words that matter to neither method.
     """
 
     facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="-1 .. 1")

@@ -14,9 +14,9 @@ from assay.statistics.ranks import rank_correlation
 
 @dataclass(frozen=True)
 class Spearman:
-    """correlation of the ranks of two score vectors of one input, ties averaged; 0 where one is constant.
+    """correlation of the ranks of two score vectors of one input, ties averaged; 0 if one is constant.
 
-    Weakness: all ranks count alike, also those of words that matter to no method.
+    Weakness: all ranks have equal weight, including words that matter to neither method.
     """
 
     facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="-1 .. 1")

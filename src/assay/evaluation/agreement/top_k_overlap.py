@@ -14,9 +14,9 @@ from assay.evaluation.attribution_metric import descending_order
 
 @dataclass(frozen=True)
 class TopKOverlap:
-    """|top k of one that are in the top k of the other| / k, k at most the number of units.
+    """|top k of one method that are in the top k of the other| / k, k at most the number of units.
 
-    Weakness: blind to order within the top k.
+    Weakness: ignores the order within the top k.
     """
 
     k: int = 5

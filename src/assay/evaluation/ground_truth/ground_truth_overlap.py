@@ -1,4 +1,4 @@
-"""Ground-truth overlap (the thesis's GTO)."""
+"""Ground-truth overlap (GTO in the thesis)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from assay.evaluation.attribution_metric import descending_order, scores_and_tru
 class GroundTruthOverlap:
     """|top k of the scores that are true| / k, k = the number of true units.
 
-    For one cue: 1 if it is ranked first, else 0. Random scores have E[k/n]. Weakness: says nothing below the top k.
+    For a single cue: 1 if it is ranked first, else 0. Random scores: E[k/n]. Weakness: ignores ranks below the top k.
     """
 
     facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1")
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
-        found = scores_and_truth(attribution, example)
-        if found is None:
+        pair = scores_and_truth(attribution, example)
+        if pair is None:
             return None
-        scores, truth = found
+        scores, truth = pair
         return float(truth[descending_order(scores)[: truth.sum()]].mean())

@@ -14,14 +14,14 @@ from assay.evaluation.attribution_metric import descending_order, scores_and_tru
 class MeanRank:
     """the smallest r such that all true units are within the top r.
 
-    Weakness: depends on the length of the text; one true unit ranked low decides.
+    Weakness: depends on the length of the text; determined by the lowest-ranked true unit.
     """
 
     facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="1 .. n")
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
-        found = scores_and_truth(attribution, example)
-        if found is None:
+        pair = scores_and_truth(attribution, example)
+        if pair is None:
             return None
-        scores, truth = found
+        scores, truth = pair
         return float(truth[descending_order(scores)].nonzero()[0].max() + 1)

@@ -15,7 +15,7 @@ from assay.core.metric_facts import MetricFacts
 
 @dataclass(frozen=True)
 class Auroc:
-    """the chance that an example of a class has more probability of it than one of another; mean over classes."""
+    """the probability that an example of a class is given more probability of it than another; mean over classes."""
 
     facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1", task="classification")
 

@@ -13,7 +13,7 @@ from assay.core.metric_facts import MetricFacts
 
 @dataclass(frozen=True)
 class MacroF1:
-    """the mean over classes of 2 hits / (predicted + gold); a class that is neither predicted nor gold is left out."""
+    """the mean over classes of 2 hits / (predicted + gold); classes neither predicted nor gold are left out."""
 
     facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1", task="classification")
 

@@ -13,7 +13,7 @@ from assay.core.metric_facts import MetricFacts
 
 @dataclass(frozen=True)
 class Pearson:
-    """correlation of the output with the gold score; 0 where one is constant."""
+    """correlation of the output with the gold score; 0 if one is constant."""
 
     facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="-1 .. 1", task="regression")
 

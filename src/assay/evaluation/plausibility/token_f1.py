@@ -15,7 +15,7 @@ from assay.evaluation.attribution_metric import Words, descending_order, scores_
 class TokenF1:
     """F1 of the chosen units, per example: the top `share` of the units, or as many as the rationale has (share=None).
 
-    Weakness: depends on how many units are chosen; what convinces people is not what the model used.
+    Weakness: depends on how many units are chosen; what people find convincing need not be what the model used.
     """
 
     share: float | None = None
@@ -23,10 +23,10 @@ class TokenF1:
     facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1")
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
-        found = scores_and_truth(attribution, example, self.words)
-        if found is None:
+        pair = scores_and_truth(attribution, example, self.words)
+        if pair is None:
             return None
-        scores, truth = found
+        scores, truth = pair
         chosen = int(truth.sum()) if self.share is None else max(1, math.ceil(self.share * len(truth)))
         hits = truth[descending_order(scores)[:chosen]].sum()
         return float(2 * hits / (chosen + truth.sum()))

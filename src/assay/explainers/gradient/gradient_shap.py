@@ -21,8 +21,8 @@ from assay.models.target import Targets
 class GradientShap:
     """Mean of (x - r) . dv/dx at `samples` points r + a (x - r), a random in [0, 1].
 
-    The points are stratified, one in each of `samples` equal parts of [0, 1]: unbiased like independent points, with far
-    less noise. There is a single reference r, the baseline, so this is integrated gradients at random points.
+    The points are stratified, one in each of `samples` equal parts of [0, 1]: unbiased like independent points, but
+    far less noisy. There is a single reference r, the baseline, so this is integrated gradients at random points.
     Weakness: sums to v(x) - v(r) only on average.
     """
 
