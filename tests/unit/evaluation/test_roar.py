@@ -91,7 +91,7 @@ def test_counts():
     assert Amount("count", 3).of(2) == 2
     assert [a.k for a in amounts("share", 10, None)] == list(range(10, 101, 10))
     assert [a.k for a in amounts("count", 1, None)] == list(range(1, 11))
-    with pytest.raises(SpecError, match="step of 0"):
+    with pytest.raises(SpecError, match="step=0"):
         amounts("share", 0, None)
 
 

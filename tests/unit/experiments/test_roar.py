@@ -153,7 +153,7 @@ def test_errors_are_sentences(tmp_path):
     with pytest.raises(SpecError, match="a step of 100 leaves nothing between none and all"):
         Measurable(step=100)
     assert Roar(methods=("random",), step=100).steps == []  # the two ends alone
-    with pytest.raises(SpecError, match="step of 0"):
+    with pytest.raises(SpecError, match="step=0"):
         Roar(step=0)
     with pytest.raises(SpecError, match="one of the two"):
         asked(tmp_path, base="x")

@@ -167,8 +167,8 @@ class TopKAttack:
     ) -> Row:
         moved = RankChange(self.share).compare(*pair)
         drift = ProbabilityChange().compare(*pair)
-        kept = objective == "prediction_kept" or abs(drift) <= self.matched  # the former by construction
-        within = kept and reach["delta"] <= reach["epsilon"]
+        unchanged = objective == "prediction_kept" or abs(drift) <= self.matched  # the former by construction
+        within = unchanged and reach["delta"] <= reach["epsilon"]
         lost = TopKSumChange(self.share).compare(*pair)
         return {
             "example": pair[0].example_id,

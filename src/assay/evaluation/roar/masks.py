@@ -31,8 +31,8 @@ def amounts(by: By, step: int, last: int | None) -> list[Amount]:
     """All amounts from one step to the last; a share ends at 100, with everything masked."""
     end = last if last is not None else 100 if by == "share" else 10
     if step < 1 or end < step or (by == "share" and end > 100):
-        allowed = "1 or more per cent, and a last of at most 100" if by == "share" else "1 or more words, and a last"
-        raise SpecError(f"a step of {step} up to {end} by {by}: give {allowed} that is no smaller than the step")
+        unit, limit = ("per cent", " and at most 100") if by == "share" else ("words", "")
+        raise SpecError(f"step={step}, last={end} {unit}: step must be at least 1, last at least step{limit}")
     return [Amount(by, k) for k in range(step, end + 1, step)]
 
 

@@ -67,8 +67,9 @@ class Decompx:
         scores, start = [], 0
         with torch.no_grad():
             for part in trace.parts(FLOATS // trace.outputs.shape[-1]):
-                found = class_vectors(part, settings) @ weights[start : start + len(part.mask)].unsqueeze(-1)  # (B,J,1)
-                scores.append(pad(found.squeeze(-1), (0, trace.mask.shape[1] - found.shape[1])))
+                slopes = weights[start : start + len(part.mask)].unsqueeze(-1)
+                summed = class_vectors(part, settings) @ slopes  # (B,J,1)
+                scores.append(pad(summed.squeeze(-1), (0, trace.mask.shape[1] - summed.shape[1])))
                 start += len(part.mask)
         return torch.cat(scores)
 

@@ -46,10 +46,10 @@ def block_lengths(block: Block) -> Tensor:
     norms = [n for n in (block.attention.after, block.feed_forward.after) if n is not None]
     for norm in norms:
         brought, own = unscaled(norm, brought), unscaled(norm, own)
-    found = lengths(block.attention.probabilities, brought, own)
+    norms_of_sums = lengths(block.attention.probabilities, brought, own)
     for norm in norms:
-        found = found * norm.inverse.abs()
-    return found
+        norms_of_sums = norms_of_sums * norm.inverse.abs()
+    return norms_of_sums
 
 
 def unscaled(norm: Norm, x: Tensor) -> Tensor:

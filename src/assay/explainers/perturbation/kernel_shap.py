@@ -135,8 +135,8 @@ def least_squares(half: Bools, odd: Values) -> Values:
     n = half.shape[1]
     keep, total = half[1:], 2 * odd[0]
     size = np.minimum(keep.sum(1), n - keep.sum(1))
-    drawn = np.bincount(size, minlength=n + 1)
-    weight = (n - 1) / (size * (n - size)) / drawn[size]
+    masks_of_size = np.bincount(size, minlength=n + 1)
+    weight = (n - 1) / (size * (n - size)) / masks_of_size[size]
     x = np.where(keep, 1.0, -1.0)
     design, y = x[:, :-1] - x[:, -1:], 2 * odd[1:] - x[:, -1] * total
     root = np.sqrt(weight)
