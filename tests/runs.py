@@ -31,17 +31,14 @@ SPECS = {
     "kernel_shap": "kernel_shap(samples=64)",
     "lime": "lime(samples=48)",
     "smooth_grad": "smooth_grad(samples=4)",
-    "thesis_all": "thesis_all(samples=64, steps=4)",
-    "thesis_top3": "thesis_top3(samples=64, steps=4)",
     "weighted_integrated_gradients": "weighted_integrated_gradients(steps=6)",
 }
-ENSEMBLES = {"ensemble", "thesis_all", "thesis_top3"}  # their members have the seeds
+ENSEMBLES = {"ensemble"}  # its members have the seeds
 SAMPLED = {*ENSEMBLES, "gradient_shap", "kernel_shap", "lime", "random", "smooth_grad"}  # another seed, other scores
 
 # A method that cannot work on a family must raise UnsupportedError with these words: {(method, family): words}.
 UNSUPPORTED: dict[tuple[str, str], str] = {
     ("gradient_x_input", "deberta_v2"): "normalises each word embedding",  # <gradient, x> is 0 by Euler's theorem
-    ("thesis_all", "deberta_v2"): "normalises each word embedding",  # as one of its members
     ("weighted_integrated_gradients", "deberta_v2"): "normalises each word embedding",  # its path leads to 0
     **{
         (method, "bilstm_attention"): "no blocks to follow"

@@ -180,8 +180,8 @@ def test_target(case, method):
     for one, two in zip(first, second, strict=True):
         assert (one.target.label, one.label) == (0, model.labels[0])
         assert (two.target.label, two.label) == (1, model.labels[1])
-        assert one.target.scale == METHODS.get(method).scale
-        assert (distance(one, two) > 1e-3) == METHODS.get(method).class_dependent
+        assert one.target.scale == METHODS.make(method).facts.scale
+        assert (distance(one, two) > 1e-3) == METHODS.make(method).facts.class_dependent
     mixed = explain(model, inputs, method, target=[model.labels[1], 0])  # one per input, names and numbers alike
     assert_close(mixed, [second[0], first[1]])
     assert [a.label for a in mixed] == [model.labels[1], model.labels[0]]
@@ -204,7 +204,7 @@ def test_no_target_is_the_predicted_class(case, method):
 def test_contrast_explains_the_difference(method):
     """Target(against=) of a method that is linear in the value is the difference of two explanations."""
     model, inputs = model_of("bert"), list(CASES["bert"].inputs)[1:3]
-    scale = METHODS.get(method).scale
+    scale = METHODS.make(method).facts.scale
     both = explain(model, inputs, method, target=assay.Target("calm", against="stormy"))
     one, other = (explain(model, inputs, method, target=name) for name in ("calm", "stormy"))
     for contrast, a, b in zip(both, one, other, strict=True):
@@ -222,7 +222,7 @@ def test_unsigned_scores_are_not_negative(case, method):
     for a in explained(case, method):
         if method == "random":
             assert sorted(a.scores) == list(range(1, len(a) + 1))
-        elif METHODS.get(method).signed:
+        elif METHODS.make(method).facts.signed:
             continue
         else:
             assert (a.scores >= 0).all()
@@ -232,7 +232,7 @@ def test_unsigned_scores_are_not_negative(case, method):
 def test_signed_methods_do_give_both_signs(method):
     """A method that never scores below 0 should not call itself signed."""
     scores = np.concatenate([a.scores for case in FAMILIES for a in explained(case, method)])
-    assert (scores < 0).any() == METHODS.get(method).signed
+    assert (scores < 0).any() == METHODS.make(method).facts.signed
 
 
 # Integrated gradients are complete up to quadrature: kinks (ReLU) and steep starts (a zero embedding before an RMS
@@ -242,7 +242,7 @@ QUADRATURE = {"distilbert": (128, 0.05), "t5": (128, 0.02), "llama": (1024, 0.01
 
 @every
 def test_complete_methods_sum_to_full_minus_empty(case, method):
-    if not METHODS.get(method).complete:
+    if not METHODS.make(method).facts.complete:
         return
     need(case, method)
     inputs, found, tolerance = given_to(method, case), explained(case, method), 1e-5
@@ -278,7 +278,7 @@ def test_tolerance_adds_steps_until_completeness_holds():
 def test_a_signed_reduction_says_so(method):
     made = METHODS.make(f"{method}(reduction=sum)")
     (a,) = explain(model_of("bert"), [CASES["bert"].inputs[0]], f"{method}(reduction=sum)")
-    assert made.signed == bool((a.scores < 0).any())
+    assert made.facts.signed == bool((a.scores < 0).any())
 
 
 def _emptied(case, given, target):

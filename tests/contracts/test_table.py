@@ -71,10 +71,10 @@ def properties() -> str:
     """What each method declares, and on how many families it works."""
 
     def row(name: str) -> str:
-        cls = METHODS.get(name)
-        flags = ["yes" if flag else "no" for flag in (cls.class_dependent, cls.complete, cls.signed)]
+        facts = METHODS.make(name).facts
+        flags = ["yes" if flag else "no" for flag in (facts.class_dependent, facts.complete, facts.signed)]
         works = sum(found(name, family) == "✓" for family in FAMILIES)
-        cells = [name, METHODS.group(name), *flags, cls.passes, cls.memory, f"{works} of {len(FAMILIES)}"]
+        cells = [name, METHODS.group(name), *flags, facts.passes, facts.memory, f"{works} of {len(FAMILIES)}"]
         return f"| {' | '.join(cells)} |\n"
 
     return PROPERTIES + "".join(map(row, METHODS.names))

@@ -76,7 +76,7 @@ def test_options_reach_the_evaluation(tmp_path: Path) -> None:
     [
         (["--methods", "lime,occlusio"], ["there is no method 'occlusio'", "did you mean 'occlusion'"]),
         (["--metrics", "sufficency"], ["there is no metric 'sufficency'", "did you mean 'sufficiency'"]),
-        (["--protocol", "eraserr"], ["there is no protocol 'eraserr'", "did you mean 'eraser'"]),
+        (["--protocol", "eraserr"], ["Unknown protocol 'eraserr'", "did you mean 'eraser'"]),
         (["--target", "positive"], ["target='positive'", "'predicted' or 'gold'"]),
         (["--data", "nope.jsonl"], ["there is no file or folder 'nope.jsonl'"]),
         (["--methods", ","], ["methods=[]", "assay list methods"]),

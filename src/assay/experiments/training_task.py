@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from assay.core.errors import SpecError, nearest
 from assay.datasets.dataset import Dataset
-from assay.evaluation import GOLD
+from assay.evaluation import PERFORMANCE
 from assay.experiments.job import Job, JobContext, JobResult, Row
 from assay.experiments.references import DataReference, base_identity
 from assay.training.classifier import TASKS, train_classifier
@@ -113,8 +113,8 @@ class TrainingTask:
 
 def performance_metrics(task: str) -> dict[str, Any]:
     """Every score of a model of this task."""
-    metrics = {name: GOLD.make(name) for name in GOLD.names if GOLD.group(name) == "performance"}
-    return {name: metric for name, metric in metrics.items() if metric.task == task}
+    metrics = {name: PERFORMANCE.make(name) for name in PERFORMANCE.names}
+    return {name: metric for name, metric in metrics.items() if metric.facts.task == task}
 
 
 def training_result(folder: Path, train: Dataset, validation: Dataset) -> JobResult:

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 
 from assay.core.errors import SpecError, nearest
+from assay.core.metric_facts import MetricFacts
 from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
 from assay.models.encode import TextEncoder
@@ -29,7 +30,7 @@ from assay.training.encoded import Encode, Encoded, Labelled, encoded
 from assay.training.history import History
 from assay.training.loop import Loss, Watch, fit
 from assay.training.pretrained import fresh_model
-from assay.training.recipe import LOSS, Better, Recipe
+from assay.training.recipe import LOSS, Recipe
 from assay.training.scratch import is_scratch, scratch_model
 
 TASKS = ("classification", "regression")
@@ -37,11 +38,11 @@ LONGEST = 512  # positions, unless the caller says otherwise: what a decoder cou
 VALIDATION_BATCH = 64
 
 
-class Metric(Protocol):
-    """A score of a model's outputs (N,C) for gold (N,); those of evaluation/performance are such."""
+class PerformanceMetric(Protocol):
+    """A score of a model's outputs (N,C) for gold (N,), as in evaluation/performance."""
 
     @property
-    def better(self) -> Better: ...
+    def facts(self) -> MetricFacts: ...
 
     def score(self, outputs: NDArray[Any], gold: NDArray[Any]) -> float: ...
 
@@ -106,7 +107,7 @@ def fine_tune(
     validation: Dataset,
     recipe: Recipe,
     *,
-    metrics: Mapping[str, Metric] | None = None,
+    metrics: Mapping[str, PerformanceMetric] | None = None,
     encode: Encode = Model.encode,
     loss: Loss | None = None,
     folder: Path | None = None,
@@ -183,7 +184,7 @@ def predict(module: Trainable, data: Encoded) -> NDArray[np.float32]:
     return found
 
 
-def scores(module: Trainable, data: Encoded, metrics: Mapping[str, Metric]) -> dict[str, float]:
+def scores(module: Trainable, data: Encoded, metrics: Mapping[str, PerformanceMetric]) -> dict[str, float]:
     """The loss and every metric."""
     outputs = predict(module, data)
     logits, gold = torch.from_numpy(outputs), torch.from_numpy(data.gold)
@@ -192,14 +193,14 @@ def scores(module: Trainable, data: Encoded, metrics: Mapping[str, Metric]) -> d
     return {LOSS: float(loss), **{name: metric.score(outputs, data.gold) for name, metric in metrics.items()}}
 
 
-def _directed(recipe: Recipe, metrics: Mapping[str, Metric]) -> Recipe:
+def _directed(recipe: Recipe, metrics: Mapping[str, PerformanceMetric]) -> Recipe:
     """The recipe with the direction of its selection."""
     if recipe.selection == LOSS:
         return recipe
     if recipe.selection not in metrics:
         known = nearest(recipe.selection, [LOSS, *metrics])
         raise SpecError(f"selection={recipe.selection!r} is no metric that was given; {known}")
-    return replace(recipe, better=metrics[recipe.selection].better)
+    return replace(recipe, better=metrics[recipe.selection].facts.better)
 
 
 def _labels(train: Dataset, validation: Dataset, task: str) -> tuple[str, ...]:

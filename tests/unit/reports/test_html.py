@@ -93,14 +93,14 @@ def test_tables_are_tables() -> None:
     )
 
 
-def test_twins_are_told_apart_from_witnesses() -> None:
-    result = usual()
-    assert result.twins == {"aopc_sufficiency": "sufficiency"}
-    assert "the same numbers as sufficiency" in result.verdict
-    assert "counted once" in Page(page(result)).text
-    other = evaluated(bert(), texts(3), ("occlusion", "random"), METRICS[:2], protocol="thesis")
-    assert other.twins == {}
-    assert "mask_token" in Page(page(other)).text
+def test_protocol_and_agreement_are_named() -> None:
+    options = {"protocol": "thesis", "agreement": "top_k_overlap(k=3)"}
+    result = evaluated(bert(), texts(3), ("occlusion", "random"), METRICS[:2], **options)
+    text = Page(page(result)).text
+    assert "mask_token" in text
+    assert "Overlap of two methods' top k units" in text
+    assert "agreement='top_k_overlap(k=3)'" in text
+    assert "Spearman's rank correlation" in Page(page(usual())).text
 
 
 # --- cases at the edge -----------------------------------------------------------------------------------------------
