@@ -268,7 +268,7 @@ def closed(power: int = 1, *, perceptron: bool = False, seed: int = 0, classes: 
 
 
 def play(method: Any, n: int, game: Any, seed: int = 0) -> Any:
-    """Drive a black-box method with a game of our own: `game(keep)` (M,n) -> (M,)."""
+    """Run a black-box method on a game: `game(keep)` maps (M,n) masks to (M,) values."""
     import numpy as np
 
     flow = method.flow(n, np.random.default_rng(seed))
