@@ -53,7 +53,7 @@ SEARCHES = {"beam_search", "greedy"}  # their passes grow with the square of the
 
 
 def declared(method: str) -> Any:
-    """What a method declares about itself: scale, signed, complete, class_dependent."""
+    """What a method declares: scale, signed, complete, class_dependent, passes, memory."""
     return METHODS.get(method)
 
 
