@@ -1,4 +1,4 @@
-"""Tiny random models of every family, with their own tokenizers and image processors, made offline.
+"""Tiny random models of every family, with their own tokenizers and image processors, built offline.
 
 Each has the special tokens, post-processing, positions and removals of its family. The weights are large, so that
 removing one unit moves the output by more than 0.1 (a test checks this): with the usual small initial weights every
@@ -76,7 +76,7 @@ class Case:
 # --- weights -----------------------------------------------------------------------------------------------------
 
 
-def enliven(module: nn.Module, name: str, gain: float = 1.5) -> None:
+def set_large_weights(module: nn.Module, name: str, gain: float = 1.5) -> None:
     """Initialise with large weights: matrices keep the scale of activations, vectors vary a little."""
     seed = torch.Generator().manual_seed(zlib.crc32(name.encode()))
     with torch.no_grad():
@@ -112,7 +112,7 @@ def _classifier(name: str, tokenizer: Any, **more: Any) -> Any:
     """The stock classifier of a family, with large weights."""
     config = _config(getattr(hf, f"{name}Config"), tokenizer, **more)
     model = getattr(hf, f"{name}ForSequenceClassification")(config)
-    enliven(model, name)
+    set_large_weights(model, name)
     return model
 
 
@@ -153,7 +153,7 @@ def _distilbert() -> Model:
         **size,
     )
     model = hf.DistilBertForSequenceClassification(config)
-    enliven(model, "distilbert")
+    set_large_weights(model, "distilbert")
     return load_model(model, tokenizer)
 
 
@@ -212,9 +212,9 @@ def t5(head_width: int = WIDTH // HEADS) -> Model:
         eos_token_id=1,
     )
     model = hf.T5EncoderModel(config)
-    enliven(model, "t5")
+    set_large_weights(model, "t5")
     head = Mean(WIDTH, len(LABELS))
-    enliven(head, "t5 head")
+    set_large_weights(head, "t5 head")
     encoder = TextEncoder(tokenizer, LIMIT)
     return Model("t5", model, family_of("t5"), encoder, OwnHead(head), LABELS, "classification", tokenizer)
 
@@ -231,7 +231,7 @@ def _bilstm(*, paired: bool = False) -> Model:
         label2id={label: i for i, label in names.items()},
     )
     model = BilstmAttentionForSequenceClassification(config)
-    enliven(model, f"bilstm {paired}", gain=4.0)  # its gates saturate: only larger weights move the outputs
+    set_large_weights(model, f"bilstm {paired}", gain=4.0)  # its gates saturate: only larger weights move the outputs
     return load_model(model, tokenizer)
 
 
@@ -256,7 +256,7 @@ def _image(name: str) -> Model:
         label2id={label: i for i, label in enumerate(LABELS)},
     )
     model = getattr(hf, f"{name}ForImageClassification")(config)
-    enliven(model, name)
+    set_large_weights(model, name)
     return load_model(model, image_processor())
 
 
@@ -268,7 +268,7 @@ SHOTS = Prompt(PROMPT, (("the soup was good", " good"), ("the bread was bad", " 
 def causal_lm(name: str, tokenizer: Any, **more: Any) -> Any:
     config = _config(getattr(hf, f"{name}Config"), tokenizer, **more)
     model = getattr(hf, f"{name}LMHeadModel" if name == "GPT2" else f"{name}ForCausalLM")(config)
-    enliven(model, name)
+    set_large_weights(model, name)
     return model
 
 

@@ -42,7 +42,7 @@ every_method_and_case = for_each()
 COMPLETE = [method for method in METHODS.names if declared(method).complete]
 UNSIGNED = [method for method in METHODS.names if not declared(method).signed and method != "random"]
 
-# --- the models themselves ---------------------------------------------------------------------------------------
+# --- the models --------------------------------------------------------------------------------------------------
 
 
 def test_every_family_has_a_tiny_model():
