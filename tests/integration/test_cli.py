@@ -104,6 +104,7 @@ def test_a_file_with_bad_lines_keeps_the_good_ones(tmp_path: Path) -> None:
     assert "other settings" in other.stderr
 
 
+@pytest.mark.kill
 def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     texts = [f"film number {i} is a modest pleasure that accomplishes its goals" for i in range(400)]
     (tmp_path / "in.txt").write_text("\n".join(texts) + "\n")

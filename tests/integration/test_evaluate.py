@@ -96,6 +96,7 @@ def test_bad_options_end_in_a_sentence(
     assert not (tmp_path / "report.html").exists()
 
 
+@pytest.mark.kill
 def test_a_killed_run_goes_on_and_ends_with_the_identical_table(tmp_path: Path) -> None:
     """Records that were written stay as they are, file by file, and the rest is what an undisturbed run finds."""
     texts = [f"film number {i} is a modest pleasure that accomplishes {i % 7} of its goals" for i in range(200)]

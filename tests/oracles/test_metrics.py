@@ -166,6 +166,7 @@ def test_ground_truth_by_hand() -> None:
     assert judged("mean_rank_percentage", scores, [1, 3]) == 0.75
 
 
+@pytest.mark.simulation
 def test_random_scores_have_their_closed_forms() -> None:
     rng = np.random.default_rng(1)
     sizes = [4, 9, 15]

@@ -433,7 +433,7 @@ def test_the_weights_go_where_the_closed_form_says(seed):
     assert roar[usable:].max() < 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.simulation
 def test_the_synthetic_problem_of_the_fact_sheet():
     """Section 6, with all 200,000 examples, to four digits."""
     problem = Synthetic()

@@ -323,6 +323,7 @@ def test_interrupted_anywhere_it_ends_the_same(
     assert history == expected
 
 
+@pytest.mark.kill
 def test_killed_it_ends_the_same(tmp_path: Path) -> None:
     undisturbed, again = network(), network()
     expected = train(undisturbed, KILLED)
