@@ -15,6 +15,7 @@ LINE = ["core", "models", "masking", "faithfulness", "explainers", "evaluation",
 MAY = {part: set(LINE[:i]) for i, part in enumerate(LINE)}
 MAY |= {part: set(LINE) | {"datasets", "statistics", "training"} for part in ("cli", "web")}
 MAY |= {"datasets": {"core"}, "statistics": {"core"}, "training": {"core", "models", "datasets"}}
+MAY["explainers"] |= {"datasets"}  # inputs become Examples there
 for part in ("evaluation", "experiments", "reports"):  # right of both lines
     MAY[part] |= {"datasets", "statistics"}
 MAY["experiments"] |= {"training"}
