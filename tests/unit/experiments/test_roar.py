@@ -392,7 +392,7 @@ def test_word_vectors_enter_a_key_by_their_content(tmp_path):
 @pytest.mark.parametrize("base", ["~/nowhere", "./nowhere", "bilstm_attention(embeddings='/nowhere/words.vec')"])
 def test_a_path_to_nothing_is_no_hub_id(base):
     """Or a plan on a machine without its models would have other keys, and say that nothing of it was done."""
-    with pytest.raises(SpecError, match=r"no file or folder .*nowhere"):
+    with pytest.raises(SpecError, match=r"there is no file or folder .*nowhere"):
         base_identity(base)
     assert base_identity("nobody/nowhere") == "nobody/nowhere"
 
