@@ -13,12 +13,13 @@ from assay.core.progress import Progress
 from assay.core.types import Attribution
 from assay.datasets.dataset import Dataset
 from assay.experiments.job import Job, StudyContext
-from assay.experiments.kinds.evaluate import Evaluate, gold_of
+from assay.experiments.kinds.evaluate import Evaluate
 from assay.experiments.references import InMemoryData, InMemoryModel
 from assay.experiments.store import Record, Store, default_folder
 from assay.experiments.worker import Worker, versions
 from assay.models.load import load_model
 from assay.models.model import Model
+from assay.training.gold_labels import gold_label
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def joined(kind: Evaluate, model: Model, dataset: Dataset, records: Sequence[Rec
         passes={k: column("passes", k) for k in methods},
         seconds={k: column("seconds", k) for k in methods},
         outputs=column("outputs"),
-        gold=tuple(gold_of(model, dataset, example) for example in dataset),
+        gold=tuple(gold_label(example, dataset, model) for example in dataset),
         shown={k: tuple(a for part in parts for a in _timed(part, k)) for k in methods},
         unseen=column("unseen").astype(np.int64),
         provenance=versions(),

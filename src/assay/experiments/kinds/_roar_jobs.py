@@ -24,14 +24,14 @@ from assay.datasets.dataset import Dataset
 from assay.datasets.load import load_dataset
 from assay.evaluation.roar.masks import Amount, order, whole
 from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
-from assay.experiments.kinds.evaluate import gold_of
 from assay.experiments.kinds.train import Train, performance_metrics, training_seconds
 from assay.explainers.explain import Job as Explaining
 from assay.explainers.explain import named_methods
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.training.classifier import Trainable, predict
-from assay.training.encoded import encoded
+from assay.training.encoded import encode_dataset
+from assay.training.gold_labels import gold_label
 
 SPLITS = ("train", "validation", "test")
 RANKS = "ranks.npz"
@@ -127,7 +127,7 @@ class Rank:
         return out
 
     def _chunk(self, asked: Explaining, data: Dataset, chunk: Sequence[tuple[int, Example]]) -> Iterator[Explained]:
-        targets = [gold_of(asked.model, data, e) if self.target == "gold" else None for _, e in chunk]
+        targets = [gold_label(e, data, asked.model) if self.target == "gold" else None for _, e in chunk]
         for a in asked.run(chunk, targets, Progress("", None, show=False))[self.method]:
             seen = [u for u, unit in enumerate(a.units) if unit.seen]
             values = a.scores[seen].astype(np.float64)
@@ -249,7 +249,7 @@ class Intact:
 
 def tested(model: Model, data: Dataset) -> dict[str, Any]:
     """Answers, gold and scores on the examples of a test split that have a label."""
-    held = encoded(model, data, progress=False)
+    held = encode_dataset(model, data, progress=False)
     outputs = predict(Trainable(model).eval(), held)
     scores = {name: m.score(outputs, held.gold) for name, m in performance_metrics(model.task).items()}
     return {"predicted": outputs.argmax(-1).tolist(), "gold": held.gold.tolist(), "scores": scores}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-from assay.core.errors import SpecError, TargetError
+from assay.core.errors import SpecError
 from assay.core.spec import Spec
 from assay.core.types import Example, Scale, Target
 from assay.datasets.dataset import Dataset
@@ -19,7 +19,7 @@ from assay.explainers.explain import Job as Explaining
 from assay.explainers.explain import named_methods, with_baseline
 from assay.masking.removal import removal_for
 from assay.models.model import Model
-from assay.models.target import label_index
+from assay.training.gold_labels import gold_label
 
 SLICE = 64  # examples per record
 SHOWN = 10  # examples whose attributions are kept for the report
@@ -121,7 +121,7 @@ class Evaluate:
 
     def aim(self, model: Model, data: Dataset, example: Example) -> Target | int | float | None:
         """What is explained of an example, as `explain` takes it."""
-        label = None if self.target == "predicted" else gold_of(model, data, example)
+        label = None if self.target == "predicted" else gold_label(example, data, model)
         return label if self.scale is None else Target(None if label is None else int(label), scale=self.scale)
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
@@ -140,17 +140,3 @@ def removal_words(model: Model, name: str | None) -> str:
     """How records spell a removal."""
     removal = removal_for(model, name)
     return f"{type(removal).__name__}{getattr(removal, 'token', '')}"
-
-
-def gold_of(model: Model, dataset: Dataset, example: Example) -> int | float | None:
-    """The example's label as the model counts labels, its score for regression, or None where it has neither."""
-    if example.label is None:
-        return None
-    if model.task == "regression":
-        return float(example.label)
-    named = dataset.labels[example.label] if dataset.labels and isinstance(example.label, int) else example.label
-    names = [name.casefold() for name in model.labels]
-    try:
-        return label_index(named.casefold() if isinstance(named, str) else int(named), names)
-    except TargetError:
-        return None  # other labels than the model's: it can be explained, not scored

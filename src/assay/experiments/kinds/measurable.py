@@ -23,8 +23,8 @@ from assay.experiments.kinds.train import KEPT_FILES, training_rows
 from assay.explainers.explain import named_methods
 from assay.models.load import load_model
 from assay.models.model import Model
-from assay.training.encoded import encoded
-from assay.training.masked_finetuning import doubled, half_masked_loss
+from assay.training.encoded import encode_dataset
+from assay.training.masked_finetuning import half_masked_loss, with_masked_copy
 
 BATCH = 64
 
@@ -112,7 +112,7 @@ class Tune:
         train, validation = self.source.training.parts()
         if work.folder is None:
             raise RuntimeError("a training needs a folder")
-        self.source.training.fit(work.folder, train, doubled(validation), half_masked_loss)
+        self.source.training.fit(work.folder, train, with_masked_copy(validation), half_masked_loss)
         return training_rows(work.folder, train, validation)
 
     def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
@@ -134,7 +134,7 @@ class Curve:
     def run(self, work: JobContext) -> JobResult:
         began = time.perf_counter()
         model = load_model(work.artifact(self.rank.model))
-        known = Masf(features(model, doubled(self.rank.source.training.parts()[1])))  # half masked, as in training
+        known = Masf(features(model, with_masked_copy(self.rank.source.training.parts()[1])))  # as in training
         predicted, outside, gold = {}, {}, []
         for point, data in self.masked(model):
             found = tested(model, data)
@@ -162,7 +162,7 @@ class Curve:
 
 def features(model: Model, data: Dataset) -> NDArray[np.float64]:
     """(N,L,D) the highest activations, in batches of about one length."""
-    held = encoded(model, data, progress=False)
+    held = encode_dataset(model, data, progress=False)
     order = np.argsort(held.data.lengths or [], kind="stable")
     parts = np.split(order, range(BATCH, len(order), BATCH))
     found = [model.highest_states(held.batch(part.tolist()).batch).numpy(force=True) for part in parts]
