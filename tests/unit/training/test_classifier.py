@@ -271,7 +271,7 @@ def test_a_fingerprint_follows_the_weights() -> None:
 
 
 def test_interrupted_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoint, "SHARE", 0)
+    monkeypatch.setattr(checkpoint, "SPACING", 0)
     recipe = replace(RECIPE, epochs=3)
 
     def stop(check: Any, best: bool) -> None:
