@@ -43,7 +43,7 @@ class World:
     people: dict[str, Stay] = field(default_factory=dict)
     holder: dict[str, str] = field(default_factory=dict)  # object: person
     touched: dict[str, int] = field(default_factory=dict)  # sentence in which an object was last taken or dropped
-    brought: dict[str, int] = field(default_factory=dict)  # last move of the person who did, up to now
+    brought: dict[str, int] = field(default_factory=dict)  # last move of that person, until they dropped it
     stays: dict[str, list[Stay]] = field(default_factory=dict)  # places of an object, in order
 
     def step(self, handles: bool) -> None:

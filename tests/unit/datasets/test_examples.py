@@ -8,6 +8,7 @@ from PIL import Image
 
 from assay import Example, InputError
 from assay.datasets.examples import as_examples, is_single
+from assay.datasets.load import load_dataset
 
 PICTURE = Image.new("RGB", (4, 4))
 ARRAY = np.zeros((4, 4, 3), np.uint8)
@@ -81,3 +82,10 @@ def test_bad_items_name_their_index(given, message):
         list(as_examples(given))
     place = message.split(":")[0].removeprefix("input ")
     assert error.value.index == (int(place) if place.isdigit() else None)
+
+
+def test_load_dataset_reads_the_same_inputs():
+    for given in (["a", "b"], [("a", "b"), ("c", "d")], [{"sentence": "a", "idx": 7}], [ARRAY, ARRAY]):
+        loaded, explained = list(load_dataset(given)), list(as_examples(given))
+        assert [fields(e) for e in loaded] == [fields(e) for e in explained]
+        assert all(x.image is y.image for x, y in zip(loaded, explained, strict=True))
