@@ -78,7 +78,7 @@ def test_options_reach_the_evaluation(tmp_path: Path) -> None:
         (["--metrics", "sufficency"], ["there is no metric 'sufficency'", "did you mean 'sufficiency'"]),
         (["--protocol", "eraserr"], ["Unknown protocol 'eraserr'", "did you mean 'eraser'"]),
         (["--target", "positive"], ["target='positive'", "'predicted' or 'gold'"]),
-        (["--data", "nope.jsonl"], ["there is no file or folder 'nope.jsonl'"]),
+        (["--data", "nope.jsonl"], ["no file or folder 'nope.jsonl'"]),
         (["--methods", ","], ["methods=[]", "assay list methods"]),
         (["--limit", "0"], ["0 examples were asked for", "at least 1"]),
         (["--report", "no/such/r.html"], ["cannot write no/such/r.html", "there is no folder"]),

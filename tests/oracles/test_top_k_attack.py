@@ -12,13 +12,13 @@ import torch
 import assay
 from assay.core.errors import SpecError, UnsupportedError
 from assay.core.types import Target
+from assay.datasets.examples import as_examples
 from assay.evaluation import ATTACK_MEASURES
 from assay.evaluation.adversarial._ascent import AscentSettings, AttackProblem, ascend, top_mask
 from assay.evaluation.adversarial._top import top_k
 from assay.evaluation.adversarial.rank_change import changed_places
 from assay.evaluation.adversarial.top_k_attack import TopKAttack, summary
 from assay.explainers.explain import Job, named_methods
-from assay.explainers.inputs import examples
 from families import CASES, fresh, model_of, precise
 from runs import State, as_a_user_may_have_it, hook_free, quiet
 
@@ -29,7 +29,7 @@ ATTACKED = ["gradient", "gradient(reduction=sum)", "gradient_x_input", IG]
 def problem(case, method, scale=None, inputs=2):
     with quiet():
         job = Job.make(precise(case), named_methods([method]))
-    chunk = list(enumerate(examples(CASES[case].inputs[:inputs])))
+    chunk = list(enumerate(as_examples(CASES[case].inputs[:inputs])))
     on = job.open(chunk, [Target(scale=scale)] * len(chunk))
     made = next(iter(job.methods.values()))
     return AttackProblem.of(job.model, made, job.batch(on.encodings), on.asked, [e.players for e in on.encodings])
@@ -45,7 +45,7 @@ def rule(objective="prediction_kept", **more):
 def attack(case, model=None, **fields):
     with quiet():
         return TopKAttack(**{"steps": 12, "shown": 99, **fields}).run(
-            model or model_of(case), list(examples(CASES[case].inputs)), progress=False
+            model or model_of(case), list(as_examples(CASES[case].inputs)), progress=False
         )
 
 
@@ -209,7 +209,7 @@ def test_relative_epsilon():
     rows = attack("bert", methods=("gradient",), epsilon=0.5, relative=True, steps=2)
     model = model_of("bert")
     for row, given in zip(rows, CASES["bert"].inputs, strict=False):
-        encoding = model.encode(next(examples([given])))
+        encoding = model.encode(next(as_examples([given])))
         inner = [i for i, span in enumerate(encoding.spans) if span.segment >= 0]
         x = model.embeddings(model.batch([encoding]))[0, inner]
         assert row["epsilon"] == pytest.approx(0.5 * float((x**2).mean().sqrt()), rel=1e-5)
@@ -221,9 +221,9 @@ def test_the_model_is_left_as_it_was_and_errors_speak():
     as_a_user_may_have_it(model)
     before = State.of(model)
     with pytest.raises(UnsupportedError, match="cannot be attacked: its scores"):
-        TopKAttack(methods=("average_attention",)).run(model, list(examples(CASES["bert"].inputs)))
+        TopKAttack(methods=("average_attention",)).run(model, list(as_examples(CASES["bert"].inputs)))
     with pytest.raises(UnsupportedError, match="it has no gradient"):
-        TopKAttack(methods=("lime",)).run(model, list(examples(CASES["bert"].inputs)))
+        TopKAttack(methods=("lime",)).run(model, list(as_examples(CASES["bert"].inputs)))
     before.assert_same(State.of(model))
     with pytest.raises(SpecError, match="did you mean 'prediction_kept'"):
         TopKAttack(objectives=("prediction",))
@@ -233,7 +233,7 @@ def test_the_model_is_left_as_it_was_and_errors_speak():
 
 def test_passes_are_those_needed():
     """A gradient step is one forward, one backward and one backward through it; the last look adds f + b."""
-    model, inputs = model_of("bert"), list(examples(CASES["bert"].inputs))
+    model, inputs = model_of("bert"), list(as_examples(CASES["bert"].inputs))
     f, b = model.passes.forwards, model.passes.backwards
     TopKAttack(methods=("gradient",), objectives=("prediction_kept",), steps=10, tolerance=0.0).run(model, inputs)
     assert model.passes.forwards - f == 11 * len(inputs)

@@ -62,5 +62,5 @@ def train(
             task=task,
             device=device,
             save_seconds=save_seconds,
-            watch=watch,
+            on_check=watch,
         )

@@ -20,7 +20,7 @@ from assay.training.classifier import TASKS, train_classifier
 from assay.training.loop import Loss
 from assay.training.recipe import LOSS, Recipe
 from assay.training.run_folder import CARD
-from assay.training.scratch import described, is_scratch
+from assay.training.scratch import is_scratch, parse_size
 from assay.training.splits import training_data
 
 SELECTIONS = {"classification": "accuracy", "regression": "pearson"}  # what chooses the checkpoint, if nothing is said
@@ -52,7 +52,7 @@ class TrainingTask:
     def __post_init__(self) -> None:
         Recipe.from_spec(self.recipe)
         if is_scratch(self.train):
-            described(self.train)
+            parse_size(self.train)
         if self.task is not None and self.task not in TASKS:
             raise SpecError(f"there is no task {self.task!r} to train for; {nearest(self.task, TASKS)}")
 

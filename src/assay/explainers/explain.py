@@ -18,8 +18,8 @@ from assay.core.progress import Progress
 from assay.core.rng import generator, seed_of
 from assay.core.spec import Spec
 from assay.core.types import Attribution, Cost, Example, Scores, Target
+from assay.datasets.examples import as_examples, is_single
 from assay.explainers import METHODS
-from assay.explainers.inputs import examples, is_single
 from assay.explainers.protocols import BlackBox, Composite, why_not_a_method
 from assay.masking.flow import run_flows
 from assay.masking.game import Game, Outputs, out_of_memory
@@ -62,7 +62,7 @@ def explain(
     total = None if not hasattr(inputs, "__len__") else 1 if is_single(inputs) else len(inputs)
     _check_targets(target, total)
     with Progress("explaining", None if total is None else total * len(methods), progress) as bar:
-        for chunk in _chunks(examples(inputs)):
+        for chunk in _chunks(as_examples(inputs)):
             for name, part in job.run(chunk, _targets(target, chunk), bar).items():
                 found[name] += part
     out = {name: part[0] if is_single(inputs) else part for name, part in found.items()}

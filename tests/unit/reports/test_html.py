@@ -112,7 +112,7 @@ def test_few_examples_are_called_few() -> None:
 
 def test_one_method() -> None:
     read = Page(page(evaluated(bert(), texts(4), ("occlusion",), ("sufficiency",))))
-    assert "nothing to compare it with" in read.text
+    assert "no other method to compare with" in read.text
     assert "Agreement" not in read.text
 
 
@@ -185,4 +185,4 @@ def test_long_texts_are_cut_alike_for_all_methods_and_the_limit_is_told() -> Non
 def test_an_evaluation_without_any_value_still_makes_a_page() -> None:
     result = evaluated(bert(), texts(3, rationales=False), ("occlusion", "random"), ("auprc",))
     assert result.comparisons == {}
-    assert "Nothing was measured" in Page(page(Result(result.evaluation))).text
+    assert "No metric was computed" in Page(page(Result(result.evaluation))).text

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 
 from assay.core.attributions import Attributions
-from assay.core.errors import TargetError
 from assay.core.memory import trim_heap
 from assay.core.progress import Progress
 from assay.core.spec import Spec
@@ -27,7 +26,8 @@ from assay.faithfulness.protocol import get_protocol
 from assay.masking.game import Game
 from assay.masking.removal import REMOVALS, removal_for
 from assay.models.model import Model
-from assay.models.target import Targets, label_index
+from assay.models.target import Targets
+from assay.training.gold_labels import gold_label
 
 if TYPE_CHECKING:
     from assay.studies.evaluate.study import Evaluate
@@ -75,7 +75,7 @@ class EvaluateTask:
 
     def target(self, model: Model, data: Dataset, example: Example) -> Target | int | float | None:
         """What is explained of an example, as `explain` takes it."""
-        label = None if self.settings.target == "predicted" else gold_of(model, data, example)
+        label = None if self.settings.target == "predicted" else gold_label(example, data, model)
         scale = self.settings.scale
         return label if scale is None else Target(None if label is None else int(label), scale=scale)
 
@@ -213,17 +213,3 @@ def removal_words(model: Model, name: str | None) -> str:
     """How records spell a removal."""
     removal = removal_for(model, name)
     return f"{type(removal).__name__}{getattr(removal, 'token', '')}"
-
-
-def gold_of(model: Model, dataset: Dataset, example: Example) -> int | float | None:
-    """The example's label as the model counts labels, its score for regression, or None where it has neither."""
-    if example.label is None:
-        return None
-    if model.task == "regression":
-        return float(example.label)
-    label = dataset.labels[example.label] if dataset.labels and isinstance(example.label, int) else example.label
-    names = [name.casefold() for name in model.labels]
-    try:
-        return label_index(label.casefold() if isinstance(label, str) else int(label), names)
-    except TargetError:
-        return None  # not one of the model's labels: it can be explained, not scored
