@@ -9,10 +9,10 @@ from assay.core.errors import AssayError, InputError, ModelError, SpecError, Sto
 from assay.core.types import Attribution, Cost, Example, Target, Unit
 
 if TYPE_CHECKING:
+    from assay.api.explain import explain
     from assay.core.attributions import Attributions
     from assay.datasets.load import load_dataset
     from assay.experiments.runner import run
-    from assay.explainers.explain import explain
     from assay.models.load import load_model, save_model
     from assay.models.prompt import Prompt
     from assay.reports.attack import attack
@@ -28,7 +28,7 @@ _LAZY = {
     "Prompt": "assay.models.prompt",
     "attack": "assay.reports.attack",
     "evaluate": "assay.reports.result",
-    "explain": "assay.explainers.explain",
+    "explain": "assay.api.explain",
     "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
     "randomise": "assay.reports.randomise",

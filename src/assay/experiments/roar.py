@@ -21,7 +21,7 @@ from assay.experiments.kinds.train import Train
 from assay.experiments.plan import Plan, StudyCell
 from assay.experiments.references import TrainedModel, bare
 from assay.experiments.store import Store
-from assay.explainers.explain import named_methods
+from assay.explainers.methods import named_methods
 from assay.statistics.bootstrap import Interval
 
 MEASURABLE = "Measurable model"

@@ -17,7 +17,8 @@ from assay.core.types import Attribution, Example, Scale, Target
 from assay.evaluation.agreement.spearman import Spearman
 from assay.evaluation.gold import order, seen
 from assay.evaluation.metrics import is_faithfulness
-from assay.explainers.explain import Job, Round
+from assay.explainers.round import Round
+from assay.explainers.session import Session
 from assay.faithfulness.protocol import rules
 from assay.masking.game import Game
 from assay.masking.removal import REMOVALS, removal_for
@@ -28,14 +29,18 @@ POINTS = 21  # of a curve whose number of masks depends on the length of the tex
 
 
 def evaluate_slice(
-    job: Job, chunk: Sequence[tuple[int, Example]], targets: Sequence[Any], metrics: Mapping[str, Any], bar: Progress
+    session: Session,
+    chunk: Sequence[tuple[int, Example]],
+    targets: Sequence[Any],
+    metrics: Mapping[str, Any],
+    bar: Progress,
 ) -> dict[str, Any]:
     """Values per metric, method and example, curves, agreement of methods, costs and the model's own outputs."""
-    on = job.open(chunk, targets)
-    found = job.attributions(on, bar)
+    on = session.open(chunk, targets)
+    found = session.explain(on, bar)
     trim_heap()
     asked = {name: made for name, made in metrics.items() if is_faithfulness(made)}
-    values, curves = faithfulness(job, on, found, asked)
+    values, curves = faithfulness(session, on, found, asked)
     for name, made in metrics.items():
         if name not in asked:
             values[name] = {
@@ -57,14 +62,14 @@ def evaluate_slice(
 
 
 def faithfulness(
-    job: Job, on: Round, found: Mapping[str, Attributions], metrics: Mapping[str, Any]
+    session: Session, on: Round, found: Mapping[str, Attributions], metrics: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """All masks of all metrics and methods in one stream per removal; equal masks run once."""
     games = {on.game.removal: on.game}
     asked: dict[Any, list[tuple[str, str, int, Any]]] = defaultdict(list)
     for name, made in metrics.items():
-        removal = metric_removal(job.model, made)
-        games.setdefault(removal, Game(job.model, on.encodings, removal, job.budget))
+        removal = metric_removal(session.model, made)
+        games.setdefault(removal, Game(session.model, on.encodings, removal, session.budget))
         for method, part in found.items():
             for i, attribution in enumerate(part):
                 asked[removal].append((name, method, i, made.keeps(order(seen(attribution).scores))))
@@ -76,7 +81,7 @@ def faithfulness(
         outputs = games[removal].outputs([(i, keep) for _, _, i, keep in wanted])
         for (name, method, i, _), out in zip(wanted, outputs, strict=True):
             made, target = metrics[name], found[method][i].target
-            whole, *masked = valued(job.model, np.vstack([full[i], out]), target, made)
+            whole, *masked = valued(session.model, np.vstack([full[i], out]), target, made)
             values[name][method][i] = made.measure(np.array(masked), whole)
             curves[name][method][i] = _even(made.curve(np.array(masked), whole), fixed[name])
     return values, curves

@@ -66,6 +66,10 @@ class Game:
         ones = [(i, np.ones((1, e.players), bool)) for i, e in enumerate(self.encodings)]
         return np.concatenate(self.outputs(ones))
 
+    def known(self, i: int, keep: Bools) -> NDArray[np.float32] | None:
+        """The output (C,) of a mask (U,) that has run already, or None."""
+        return self.memo[i].get(_keys(keep[None])[0])
+
     def _run(self, todo: list[tuple[int, bytes, Bools]]) -> None:
         """Longest first, so that a batch that does not fit fails at once and the rest follows with a smaller budget."""
         lengths = [self._length(i, row) for i, _, row in todo]

@@ -47,7 +47,7 @@ CASES = {
     "syntax": ((GOOD, "lime(samples=5"), {}, SpecError, ["cannot read 'lime(samples=5'", "write a name such as"]),
     "in an ensemble": ((GOOD, "ensemble([limee])"), {}, SpecError, ["no method 'limee'", "did you mean 'lime'"]),
     "no ensemble": ((GOOD, "ensemble(thesis_top4)"), {}, SpecError, ["no ensemble 'thesis_top4'", "thesis_top3"]),
-    "no method": ((GOOD, 3), {}, SpecError, ["3 is no method", "assay list methods"]),
+    "no method": ((GOOD, 3), {}, SpecError, ["3 is not a method", "assay list methods"]),
     "label": ((GOOD,), {"target": "LABEL_7"}, TargetError, ["input 0", "no label 'LABEL_7'", "LABEL_0", "LABEL_1"]),
     "label index": ((GOOD,), {"target": 2}, TargetError, ["no label 2", "LABEL_0 (0)", "LABEL_1 (1)"]),
     "negative": ((GOOD,), {"target": -1}, TargetError, ["no label -1"]),
@@ -178,7 +178,7 @@ def test_a_method_that_does_not_say_what_it_is(model):
             return iter(())
 
     with pytest.raises(
-        SpecError, match="is no method; it does not declare memory, revision; add these class variables"
+        SpecError, match="is not a method; it does not declare memory, revision; add these class variables"
     ):
         assay.explain(model, GOOD, Silent())
 

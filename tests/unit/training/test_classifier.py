@@ -14,13 +14,13 @@ import torch
 import transformers as hf
 from safetensors.torch import load_file, save_file
 
+from assay.api.explain import explain
 from assay.core.errors import AssayError, ModelError, SpecError
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.datasets.load import load_dataset
 from assay.evaluation.performance.accuracy import Accuracy
 from assay.evaluation.performance.pearson import Pearson
-from assay.explainers.explain import explain
 from assay.models.load import load_model
 from assay.models.readout import LastToken, OwnHead
 from assay.training import checkpoint

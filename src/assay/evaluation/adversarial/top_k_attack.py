@@ -19,8 +19,11 @@ from assay.evaluation.adversarial._top import SHARE, check_share, top_k
 from assay.evaluation.adversarial.probability_change import ProbabilityChange
 from assay.evaluation.adversarial.rank_change import RankChange
 from assay.evaluation.adversarial.top_k_sum_change import TopKSumChange
-from assay.explainers.explain import CHUNK, Job, Round, default_budget, named_methods
+from assay.explainers.methods import named_methods
 from assay.explainers.protocols import WhiteBox
+from assay.explainers.round import Round
+from assay.explainers.session import CHUNK, Session, default_budget
+from assay.explainers.white_box import batch_with_units
 from assay.masking.game import out_of_memory
 from assay.masking.units import pad_unseen
 from assay.models.load import load_model
@@ -93,27 +96,29 @@ class TopKAttack:
         """One row per method, objective and example."""
         loaded = load_model(model)
         budget = self.batch_tokens or default_budget(loaded.device) // SECOND
-        job = Job.make(loaded, named_methods(self.methods), self.units, self.removal, None, self.seed, budget)
-        for name, method in job.methods.items():
+        session = Session.create(loaded, named_methods(self.methods), self.units, self.removal, None, self.seed, budget)
+        for name, method in session.methods.items():
             if not isinstance(method, WhiteBox):
                 raise UnsupportedError(f"{name} has no gradient to follow; attack gradient or integrated_gradients")
         numbered = list(enumerate(examples))
-        with Progress("attacking", len(numbered) * len(job.methods) * len(self.objectives), progress) as bar:
+        with Progress("attacking", len(numbered) * len(session.methods) * len(self.objectives), progress) as bar:
             return [
-                row for i in range(0, len(numbered), CHUNK) for row in self._chunk(job, numbered[i : i + CHUNK], bar)
+                row
+                for i in range(0, len(numbered), CHUNK)
+                for row in self._chunk(session, numbered[i : i + CHUNK], bar)
             ]
 
-    def _chunk(self, job: Job, chunk: Sequence[tuple[int, Example]], bar: Progress) -> Iterator[Row]:
-        scale = None if job.model.task == "regression" else self.scale  # it has one scale
-        on = job.open(chunk, [Target(scale=scale)] * len(chunk))
-        for name, method in job.methods.items():
+    def _chunk(self, session: Session, chunk: Sequence[tuple[int, Example]], bar: Progress) -> Iterator[Row]:
+        scale = None if session.model.task == "regression" else self.scale  # it has one scale
+        on = session.open(chunk, [Target(scale=scale)] * len(chunk))
+        for name, method in session.methods.items():
             for objective in self.objectives:
                 rows: dict[int, Row] = {}
-                todo = _batches(on, max(1, job.budget // getattr(method, "rows", 1)))
+                todo = _batches(on, max(1, session.budget // getattr(method, "rows", 1)))
                 while todo:
                     index = todo.pop()
                     try:
-                        found = self._attack(job, method, objective, on, index)
+                        found = self._attack(session, method, objective, on, index)
                     except (RuntimeError, MemoryError) as error:
                         if not out_of_memory(error) or len(index) == 1:
                             raise
@@ -123,20 +128,22 @@ class TopKAttack:
                     bar.advance(len(index))
                 yield from (rows[i] for i in sorted(rows))
 
-    def _attack(self, job: Job, method: Any, objective: Objective, on: Round, index: list[int]) -> list[Row]:
+    def _attack(self, session: Session, method: Any, objective: Objective, on: Round, index: list[int]) -> list[Row]:
         """All inputs of a batch at once."""
         encodings = [on.encodings[i] for i in index]
-        seeds = tuple(seed_of(job.seed, Spec.of(method), e.example.content) for e in encodings)  # as explain draws
-        batch = job.batch(encodings, seeds)
-        problem = Problem.of(job.model, method, batch, [on.asked[i] for i in index], [e.players for e in encodings])
+        seeds = tuple(seed_of(*on.seed_key(method, e)) for e in encodings)
+        batch = batch_with_units(session.model, encodings, seeds, session.budget)
+        problem = Problem.of(
+            session.model, method, batch, [on.requested[i] for i in index], [e.players for e in encodings]
+        )
         scale = problem.scale
         epsilon = self.epsilon * scale if self.relative else torch.full_like(scale, self.epsilon)
         rule = Rule(objective, self.alpha, self.beta, self.steps, self.rate, self.halve, self.tolerance, self.patience)
         k = [top_k(e.players, self.share) for e in encodings]
         state = ascend(problem, rule, epsilon, k)
-        if (judge := self._judge(job, method)) is not method:
+        if (judge := self._judge(session, method)) is not method:
             state.explain_anew(replace(problem, method=judge))
-        pairs = [_pair(job, method, on, i, state, b) for b, i in enumerate(index)]
+        pairs = [_pair(session, method, on, i, state, b) for b, i in enumerate(index)]
         reach = {"epsilon": epsilon, "epsilon_in_scale": epsilon / scale, "delta": state.best_delta.abs().amax((1, 2))}
         return [
             self._row(state, b, pair, k[b], objective, {name: float(value[b]) for name, value in reach.items()})
@@ -144,12 +151,12 @@ class TopKAttack:
             for b, pair in enumerate(pairs)
         ]
 
-    def _judge(self, job: Job, method: Any) -> Any:
+    def _judge(self, session: Session, method: Any) -> Any:
         """What explains before and after an attack on a method."""
         if self.measured is None:
             return method
-        place = list(map(Spec.of, job.methods.values())).index(Spec.of(method))
-        judge = Job.make(job.model, named_methods([self.measured[place]]), self.units, self.removal)
+        place = list(map(Spec.of, session.methods.values())).index(Spec.of(method))
+        judge = Session.create(session.model, named_methods([self.measured[place]]), self.units, self.removal)
         return next(iter(judge.methods.values()))
 
     def _row(
@@ -201,17 +208,17 @@ def _batches(on: Round, budget: int) -> list[list[int]]:
     return out
 
 
-def _pair(job: Job, method: Any, on: Round, i: int, state: State, b: int) -> tuple[Attribution, Attribution]:
+def _pair(session: Session, method: Any, on: Round, i: int, state: State, b: int) -> tuple[Attribution, Attribution]:
     """The explanation before and after."""
     encoding, label = on.encodings[i], int(state.labels[b])
-    target = replace(on.asked[i], label=label, scale=on.asked[i].scale or method.scale)
+    target = replace(on.requested[i], label=label, scale=on.requested[i].scale or method.scale)
 
     def made(scores: Tensor, probability: Tensor) -> Attribution:
         return Attribution(
             units=encoding.units,
             scores=pad_unseen(scores[b, : encoding.players].numpy(force=True), encoding),
             target=target,
-            label=job.model.labels[label],
+            label=session.model.labels[label],
             method=Spec.of(method),
             example_id=encoding.example.id,
             extra={"probability": float(probability[b])},

@@ -26,8 +26,8 @@ from assay.evaluation.roar.masks import Amount, order, whole
 from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
 from assay.experiments.kinds.evaluate import gold_of
 from assay.experiments.kinds.train import Train, performance_metrics, training_seconds
-from assay.explainers.explain import Job as Explaining
-from assay.explainers.explain import named_methods
+from assay.explainers.methods import named_methods
+from assay.explainers.session import Session
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.training.classifier import Trainable, predict
@@ -98,11 +98,11 @@ class Rank:
 
     def ranked(self, model: Model, data: Dataset, done: Ranks | None) -> tuple[Ranks, list[NDArray[Any]]]:
         """The spans of every example in their order, and the scores of its words that are not yet masked."""
-        asked = Explaining.make(
+        session = Session.create(
             model, named_methods([self.method]), scope=PRIMARY, seed=self.seed, batch_tokens=self.batch_tokens
         )
         ranks, scores = [], []
-        found = self._explained(asked, data)
+        found = self._explained(session, data)
         for i, example in enumerate(data):
             spans, values = found.get(i, ([], np.zeros(0)))
             old = {span: u for u, span in enumerate(spans)}
@@ -112,23 +112,23 @@ class Rank:
             scores.append(np.delete(values, masked))
         return ranks, scores
 
-    def _explained(self, asked: Explaining, data: Dataset) -> dict[int, Explained]:
+    def _explained(self, session: Session, data: Dataset) -> dict[int, Explained]:
         """By place in the data; a text without words is left out."""
         out: dict[int, Explained] = {}
         examples = list(enumerate(data))
         for start in range(0, len(examples), CHUNK):
             chunk = examples[start : start + CHUNK]
             try:
-                found = list(self._chunk(asked, data, chunk))
+                found = list(self._chunk(session, data, chunk))
             except InputError:  # so rare that looking first would cost more
-                chunk = [(i, e) for i, e in chunk if _readable(asked, e)]
-                found = list(self._chunk(asked, data, chunk)) if chunk else []
+                chunk = [(i, e) for i, e in chunk if _readable(session, e)]
+                found = list(self._chunk(session, data, chunk)) if chunk else []
             out |= zip((i for i, _ in chunk), found, strict=True)
         return out
 
-    def _chunk(self, asked: Explaining, data: Dataset, chunk: Sequence[tuple[int, Example]]) -> Iterator[Explained]:
-        targets = [gold_of(asked.model, data, e) if self.target == "gold" else None for _, e in chunk]
-        for a in asked.run(chunk, targets, Progress("", None, show=False))[self.method]:
+    def _chunk(self, session: Session, data: Dataset, chunk: Sequence[tuple[int, Example]]) -> Iterator[Explained]:
+        targets = [gold_of(session.model, data, e) if self.target == "gold" else None for _, e in chunk]
+        for a in session.explain_chunk(chunk, targets, Progress("", None, show=False))[self.method]:
             seen = [u for u, unit in enumerate(a.units) if unit.seen]
             values = a.scores[seen].astype(np.float64)
             spans = [Span(PRIMARY, a.units[u].start, a.units[u].end) for u in seen]
@@ -139,9 +139,9 @@ class Rank:
             yield {"metric": f"mass_{name}", "value": value}
 
 
-def _readable(asked: Explaining, example: Example) -> bool:
+def _readable(session: Session, example: Example) -> bool:
     try:
-        asked.encode(example, 0)
+        session.encode(example, 0)
     except InputError:
         return False
     return True

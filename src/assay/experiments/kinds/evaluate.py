@@ -15,8 +15,8 @@ from assay.evaluation.metrics import metric
 from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
 from assay.experiments.references import identity
 from assay.experiments.slices import evaluate_slice
-from assay.explainers.explain import Job as Explaining
-from assay.explainers.explain import named_methods, with_baseline
+from assay.explainers.methods import named_methods, with_baseline
+from assay.explainers.session import Session
 from assay.masking.removal import removal_for
 from assay.models.model import Model
 from assay.models.target import label_index
@@ -110,11 +110,11 @@ class Evaluate:
 
     def run(self, work: JobContext) -> JobResult:
         model, data, chunk = work.model(), work.dataset(), work.examples()
-        asked = Explaining.make(
+        session = Session.create(
             model, self.made_methods, self.units, self.removal, self.scope, self.seed, self.batch_tokens
         )
         aims = [self.aim(model, data, example) for _, example in chunk]
-        rows = evaluate_slice(asked, chunk, aims, self.made_metrics(data), work.bar)
+        rows = evaluate_slice(session, chunk, aims, self.made_metrics(data), work.bar)
         keep = work.job.spec["shown"]
         rows["attributions"] = {method: _timeless(part[:keep]) for method, part in rows["attributions"].items()}
         return JobResult(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared

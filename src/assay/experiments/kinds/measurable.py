@@ -20,7 +20,7 @@ from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
 from assay.experiments.kinds._roar_jobs import Rank, Source, apply, everything, tested
 from assay.experiments.kinds.roar import METHODS, RANDOM, check_family, check_steps, specs_of, trained_here
 from assay.experiments.kinds.train import KEPT_FILES, training_rows
-from assay.explainers.explain import named_methods
+from assay.explainers.methods import named_methods
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.training.encoded import encoded

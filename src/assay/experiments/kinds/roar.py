@@ -14,7 +14,7 @@ from assay.experiments.job import Job, JobContext, Row, StudyContext
 from assay.experiments.kinds._roar_jobs import Intact, Rank, Retrain, Source
 from assay.experiments.references import TrainedModel
 from assay.explainers import METHODS as CATALOGUE
-from assay.explainers.explain import named_methods
+from assay.explainers.methods import named_methods
 from assay.explainers.supported import supported
 from assay.training.scratch import is_scratch
 

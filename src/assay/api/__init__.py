@@ -1,0 +1,1 @@
+"""The public functions of Assay, one file each."""
