@@ -12,9 +12,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from assay.core.errors import InputError, ModelError
+from assay.core.errors import InputError
 from assay.core.types import Bools
 from assay.masking.removal import Removal
+from assay.models.batches import run_in_batches
 from assay.models.encoding import Encoding
 from assay.models.model import Model, NotFiniteError
 
@@ -71,25 +72,15 @@ class Game:
         return self.memo[i].get(_keys(keep[None])[0])
 
     def _run(self, todo: list[tuple[int, bytes, Bools]]) -> None:
-        """Longest first, so that a batch that does not fit fails at once and the rest follows with a smaller budget."""
+        todo = sorted(todo, key=lambda request: request[0])  # variants of one example share a batch
         lengths = [self._length(i, row) for i, _, row in todo]
-        order = sorted(range(len(todo)), key=lambda k: (-lengths[k], todo[k][0]))
-        start = 0
-        while start < len(order):
-            size = max(1, self.budget // max(1, lengths[order[start]]))
-            chosen = [todo[k] for k in order[start : start + size]]
-            try:
-                self._forward(chosen)
-            except (RuntimeError, MemoryError) as error:
-                if not out_of_memory(error):
-                    raise
-                if len(chosen) == 1:
-                    raise ModelError(
-                        f"out of memory on a single sequence of {lengths[order[start]]} positions"
-                    ) from error
-                self.budget = max(1, self.budget // 2)
-                continue
-            start += len(chosen)
+
+        def run(batch: list[int], budget: int) -> None:
+            self._forward([todo[k] for k in batch])
+            self.budget = budget  # what fits is remembered
+
+        for _ in run_in_batches(lengths, self.budget, run):
+            pass
 
     def _length(self, i: int, row: Bools) -> int:
         return int(self._positions(i, row[None]).sum()) if self.removal.shortens else len(self.encodings[i])
@@ -123,9 +114,3 @@ class Game:
 
 def _keys(keep: Bools) -> list[bytes]:
     return [row.tobytes() for row in np.packbits(keep, axis=1)]
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that a batch was too large: the GPU's, and the CPU allocator's plain RuntimeError."""
-    text = str(error).lower()
-    return isinstance(error, torch.OutOfMemoryError | MemoryError) or "out of memory" in text or "allocate" in text

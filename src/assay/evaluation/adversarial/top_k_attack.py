@@ -24,8 +24,8 @@ from assay.explainers.protocols import WhiteBox
 from assay.explainers.round import Round
 from assay.explainers.session import CHUNK, Session, default_budget
 from assay.explainers.white_box import batch_with_units
-from assay.masking.game import out_of_memory
 from assay.masking.units import pad_unseen
+from assay.models.batches import run_in_batches
 from assay.models.load import load_model
 from assay.statistics.bootstrap import intervals
 
@@ -114,18 +114,16 @@ class TopKAttack:
         for name, method in session.methods.items():
             for objective in self.objectives:
                 rows: dict[int, Row] = {}
-                todo = _batches(on, max(1, session.budget // getattr(method, "rows", 1)))
-                while todo:
-                    index = todo.pop()
-                    try:
-                        found = self._attack(session, method, objective, on, index)
-                    except (RuntimeError, MemoryError) as error:
-                        if not out_of_memory(error) or len(index) == 1:
-                            raise
-                        todo += [index[: len(index) // 2], index[len(index) // 2 :]]
-                        continue
-                    rows |= {i: {"method": name, **row} for i, row in zip(index, found, strict=True)}
-                    bar.advance(len(index))
+
+                def attack(
+                    batch: list[int], _: int, method: Any = method, objective: Objective = objective
+                ) -> list[Row]:
+                    return self._attack(session, method, objective, on, batch)
+
+                budget = max(1, session.budget // getattr(method, "rows", 1))
+                for batch, attacked in run_in_batches([len(e) for e in on.encodings], budget, attack):
+                    rows |= {i: {"method": name, **row} for i, row in zip(batch, attacked, strict=True)}
+                    bar.advance(len(batch))
                 yield from (rows[i] for i in sorted(rows))
 
     def _attack(self, session: Session, method: Any, objective: Objective, on: Round, index: list[int]) -> list[Row]:
@@ -195,17 +193,6 @@ class TopKAttack:
             return {}
         curve = [float(best[b]) for best in state.curve[: int(state.taken[b]) + 1]]
         return {"original": pair[0].to_dict(), "attacked": pair[1].to_dict(), "curve": curve}
-
-
-def _batches(on: Round, budget: int) -> list[list[int]]:
-    """Inputs of like length, as many at once as the budget of positions allows."""
-    out: list[list[int]] = []
-    for i in sorted(range(len(on.encodings)), key=lambda i: -len(on.encodings[i])):
-        if out and (len(out[-1]) + 1) * len(on.encodings[out[-1][0]]) <= budget:
-            out[-1].append(i)
-        else:
-            out.append([i])
-    return out
 
 
 def _pair(session: Session, method: Any, on: Round, i: int, state: State, b: int) -> tuple[Attribution, Attribution]:
