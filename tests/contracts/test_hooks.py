@@ -71,7 +71,7 @@ def test_gradients_are_those_of_the_logits(case):
         model.readout.head.double()
     batch = model.batch([model.encode(example(CASES[case].inputs[1]))])
     targets = Targets((assay.Target(0),), "logit")
-    _, gradient, embeddings = model.gradients(batch, targets)
+    gradient, _, embeddings, _ = model.gradients(batch, targets)
     step = torch.randn(embeddings.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     step[:, : model.family.lead] = 0  # no look-up makes a class token
     size = 1e-3 / step.norm()

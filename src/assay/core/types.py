@@ -86,10 +86,11 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What a method returns when there is more to say than scores: `extra` goes to the Attribution as it is."""
+    """Scores with what else a method knows."""
 
     scores: Any  # (U,) or (B,T)
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)  # stored in the Attribution unchanged
+    logits: Any = None  # (B,C) of the whole inputs, if a white-box method computed them; saves a forward pass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,7 +22,7 @@ def explain_black_box(method: Any, inputs: Round) -> list[Attribution]:
     """Attributions of a black-box method, one per input."""
     game, encodings = inputs.game, inputs.encodings
     before = [(tally.forwards, tally.seconds) for tally in game.tallies]
-    targets = inputs.targets(method).settle(torch.from_numpy(game.full()))
+    targets = inputs.targets(method).resolve(torch.from_numpy(game.full()))
     flows = [method.flow(e.players, generator(*inputs.seed_key(method, e))) for e in encodings]
 
     def value(i: int, outputs: Outputs) -> NDArray[np.float64]:

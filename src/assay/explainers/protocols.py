@@ -46,10 +46,17 @@ class BlackBox(Method, Protocol):
 
 @runtime_checkable
 class WhiteBox(Method, Protocol):
-    """May also have `rows`, how many sequences it runs per input in one go."""
+    """A method that reads gradients, attention or hidden states.
+
+    It may have a property `rows`: the number of sequences it runs at once per input.
+    """
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor | Scores:
-        """(B,T) scores of positions, or (B,T,D) vectors whose norm is the score."""
+        """(B,T) scores of positions, or (B,T,D) vectors whose norm is the score.
+
+        `targets` may lack the predicted classes: `targets.resolve(logits)` fills them in from the logits of the whole
+        inputs. A method that computes these logits returns them in `Scores.logits`, which saves a forward pass.
+        """
 
 
 @runtime_checkable

@@ -27,7 +27,7 @@ from assay.masking.units import divide
 from assay.models.encoding import Encoding
 from assay.models.load import load_model
 from assay.models.model import Model
-from assay.models.target import resolve
+from assay.models.target import parse_target
 
 CHUNK = 64  # inputs that share a Game; bounds memory use
 
@@ -120,7 +120,7 @@ class Session:
 
     def _target(self, target: Any, index: int) -> Target:
         try:
-            return resolve(target, self.model.labels, self.model.task)
+            return parse_target(target, self.model.labels, self.model.task)
         except AssayError as error:
             raise type(error)(f"input {index}: {error}") from error
 

@@ -62,7 +62,7 @@ def _explain_batch(method: Any, inputs: Round, rows: list[int], budget: int) -> 
     seeds = tuple(seed_of(*inputs.seed_key(method, e)) for e in encodings)
     batch = batch_with_units(model, encodings, seeds, budget)
     result = as_scores(method.attribute(model, batch, targets))
-    model.full_logits(batch, targets)
+    targets = targets.resolve(model.full_logits(batch) if result.logits is None else result.logits)
     assert batch.unit_of is not None
     scores = to_units(result.scores.detach(), encodings, batch.unit_of)
     for i, row in enumerate(scores):

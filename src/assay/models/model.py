@@ -35,9 +35,12 @@ class Passes:
 
 
 class Gradient(NamedTuple):
-    values: Tensor  # (B,)
+    """The gradient of a batch's values; all parts carry a graph only if second derivatives were wanted."""
+
     gradient: Tensor  # (B,T,D) with respect to the word embeddings
+    values: Tensor  # (B,)
     embeddings: Tensor  # (B,T,D)
+    logits: Tensor  # (B,C)
 
 
 @dataclass(eq=False)
@@ -169,21 +172,22 @@ class Model:
         wanted = {"position_ids"} | ({"token_type_ids"} if "token_type_ids" in names else set())
         return frozenset(name for name in wanted if hooks.accepts(self.hf, name))
 
-    def gradients(self, batch: Batch, targets: Targets, *, settle: bool = False) -> Gradient:
+    def gradients(self, batch: Batch, targets: Targets, *, whole: bool = False) -> Gradient:
         """Values and their gradients with respect to the word embeddings.
 
-        `settle`: this batch is the whole inputs, so its logits may decide the predicted class. Second derivatives are
-        kept when the batch's own embeddings require a gradient (attacks, scaffolding).
+        `whole`: the batch holds the whole inputs, so its logits may resolve the targets. Second derivatives are kept
+        if the batch's own embeddings require a gradient (attacks).
         """
         embeddings = self.embeddings(batch)
         second = embeddings.requires_grad
         with torch.enable_grad(), self.frozen(), hooks.twice_differentiable() if second else nullcontext():
             embeddings = embeddings if second else embeddings.detach().requires_grad_()
             logits = self.logits(replace(batch, embeddings=embeddings))
-            values = (targets.settle(logits) if settle else targets).values(logits)
+            values = (targets.resolve(logits) if whole else targets).values(logits)
             (gradient,) = torch.autograd.grad(values.sum(), embeddings, create_graph=second)
         self.passes.backwards += len(batch)
-        return Gradient(values if second else values.detach(), gradient, embeddings if second else embeddings.detach())
+        outputs = (values, embeddings, logits) if second else (t.detach() for t in (values, embeddings, logits))
+        return Gradient(gradient, *outputs)
 
     def blend(self, batch: Batch, weights: Tensor, reference: Tensor) -> Tensor:
         """Logits of w e + (1-w) reference, differentiable in w: 0 and 1 are the hard removal exactly."""
@@ -214,14 +218,10 @@ class Model:
         with torch.no_grad():
             return recorder.trace(self.family, self.readout, batch, logits)
 
-    def full_logits(self, batch: Batch, targets: Targets) -> Tensor:
-        """The logits of the whole inputs, from memory if someone has them."""
-        if targets.full is None:
-            with torch.set_grad_enabled(targets.with_graph):
-                targets.settle(self.logits(batch))
-        if targets.full is None:
-            raise RuntimeError("settle() must set the logits")
-        return targets.full
+    def full_logits(self, batch: Batch) -> Tensor:
+        """Logits of whole inputs, with a graph only if the batch's embeddings have one."""
+        with torch.set_grad_enabled(batch.embeddings is not None and batch.embeddings.requires_grad):
+            return self.logits(batch)
 
     # --- other weights ---------------------------------------------------------------------------------------------
 

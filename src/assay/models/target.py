@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from numbers import Integral
 
 import torch
@@ -31,44 +31,41 @@ def scaled(logits: Tensor, scale: Scale, *, independent: bool = False) -> Tensor
     return logits - others.masked_fill(own, -torch.inf).logsumexp(-1)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Targets:
     """What is explained for each input of a batch.
 
-    Labels that are None mean the predicted class: they are settled by the first logits of the whole inputs that anyone
-    computes, so that a method which runs the whole input anyway needs no extra pass.
+    A label of None means the predicted class. It is known once `resolve` is given the logits of the whole inputs, so a
+    method that runs the whole inputs anyway needs no extra forward pass.
     """
 
-    asked: tuple[Target, ...]
-    scale: Scale  # for targets that name none
-    independent: bool = False
-    full: Tensor | None = field(default=None)  # (B,C) logits of the whole inputs, once known
-    with_graph: bool = False  # keep them differentiable (attacks)
+    requested: tuple[Target, ...]
+    scale: Scale  # for targets without a scale of their own
+    independent: bool = False  # multi-label: a sigmoid per class
+    full: Tensor | None = None  # (B,C) logits of the whole inputs, once resolved; without a graph
 
     def __len__(self) -> int:
-        return len(self.asked)
+        return len(self.requested)
 
-    def settle(self, logits: Tensor) -> Targets:
-        """Take `logits` (B,C) of the whole inputs as known; the first call decides."""
-        if self.full is None:
-            self.full = logits if self.with_graph else logits.detach()
-        return self
+    def resolve(self, logits: Tensor) -> Targets:
+        """Targets whose predicted classes are those of `logits` (B,C) of the whole inputs; resolved ones stay."""
+        return self if self.full is not None else replace(self, full=logits.detach())
 
     @property
     def labels(self) -> Tensor:  # (B,)
         predicted = None if self.full is None else self.full.argmax(-1)
-        if predicted is None and any(t.label is None for t in self.asked):
-            raise RuntimeError("settle() the targets with the logits of the whole inputs first")
-        given = [t.label for t in self.asked]
+        if predicted is None and any(t.label is None for t in self.requested):
+            raise RuntimeError("resolve() the targets with the logits of the whole inputs first")
+        given = [t.label for t in self.requested]
         index = [int(predicted[i]) if g is None else int(g) for i, g in enumerate(given)]  # type: ignore[index]
         return torch.tensor(index, device=None if predicted is None else predicted.device)
 
     @property
     def resolved(self) -> list[Target]:
         """The targets with label index and scale set."""
-        scales = [t.scale or self.scale for t in self.asked]
+        scales = [t.scale or self.scale for t in self.requested]
         labels = self.labels.tolist()
-        return [Target(y, t.against, s) for y, t, s in zip(labels, self.asked, scales, strict=True)]
+        return [Target(y, t.against, s) for y, t, s in zip(labels, self.requested, scales, strict=True)]
 
     def values(self, logits: Tensor) -> Tensor:
         """(k*B,C) logits -> (k*B,) values; rows repeat the batch k times."""
@@ -91,21 +88,21 @@ class Targets:
 
     def take(self, index: Sequence[int]) -> Targets:
         full = None if self.full is None else self.full[list(index)]
-        return Targets(tuple(self.asked[i] for i in index), self.scale, self.independent, full)
+        return Targets(tuple(self.requested[i] for i in index), self.scale, self.independent, full)
 
 
-def resolve(target: object, labels: Sequence[str], task: str) -> Target:
-    """Read what a caller gave for one input: None, a label's name or index, or a Target."""
-    asked = target if isinstance(target, Target) else Target(target)  # type: ignore[arg-type]
-    scale = asked.scale
+def parse_target(target: object, labels: Sequence[str], task: str) -> Target:
+    """The Target of one input as a caller gave it: None, a label name or index, or a Target."""
+    given = target if isinstance(target, Target) else Target(target)  # type: ignore[arg-type]
+    scale = given.scale
     if task == "regression":
-        if asked.label not in (None, 0) or asked.against is not None or scale not in (None, "raw"):
-            raise TargetError(f"{asked}: a regression model has one raw output; leave the target out")
+        if given.label not in (None, 0) or given.against is not None or scale not in (None, "raw"):
+            raise TargetError(f"{given}: a regression model has one raw output; leave the target out")
         return Target(0, None, "raw")
     if scale == "raw":
         raise TargetError(f"the scale 'raw' is for regression; a classifier has {', '.join(SCALES[:-1])}")
-    label = None if asked.label is None else label_index(asked.label, labels)
-    against = None if asked.against is None else label_index(asked.against, labels)
+    label = None if given.label is None else label_index(given.label, labels)
+    against = None if given.against is None else label_index(given.against, labels)
     return Target(label, against, scale)
 
 

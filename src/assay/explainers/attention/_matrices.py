@@ -10,7 +10,6 @@ from torch import Tensor
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.readout import OwnHead
-from assay.models.target import Targets
 
 
 @dataclass
@@ -27,13 +26,13 @@ class HeadMeans:
         return values
 
 
-def head_means(model: Model, batch: Batch, targets: Targets) -> list[Tensor]:
-    """Attention of each layer averaged over heads, rows of padding zeroed; the pass also settles the targets."""
+def head_means(model: Model, batch: Batch) -> tuple[list[Tensor], Tensor]:
+    """Attention of each layer averaged over heads, rows of padding zeroed, and the logits (B,C) of the same pass."""
     tap = HeadMeans()
     with torch.no_grad():
-        targets.settle(model.tapped(batch, tap))
+        logits = model.tapped(batch, tap)
     real = batch.mask.unsqueeze(-1).float()  # (B,T,1)
-    return [layer * real for layer in tap.layers]
+    return [layer * real for layer in tap.layers], logits
 
 
 def rollout(layers: list[Tensor]) -> Tensor:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
-from torch import Tensor
 
-from assay.core.types import Scale
+from assay.core.types import Scale, Scores
 from assay.explainers.attention._matrices import head_means, query_mean, read_rows, rollout
 from assay.models.encoding import Batch
 from assay.models.model import Model
@@ -33,9 +32,10 @@ class AttentionRollout:
     memory: ClassVar[str] = "L x T x T + H x T x T"
     revision: ClassVar[int] = 1
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
-        layers = head_means(model, batch, targets)
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
+        layers, logits = head_means(model, batch)
         if self.residual:
             layers = [(layer + torch.eye(layer.shape[-1], device=layer.device)) / 2 for layer in layers]
         product = rollout(layers)
-        return query_mean(product, batch) if self.row == "mean" else read_rows(product, model, batch)
+        scores = query_mean(product, batch) if self.row == "mean" else read_rows(product, model, batch)
+        return Scores(scores, logits=logits)

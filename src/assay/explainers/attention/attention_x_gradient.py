@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
+from assay.core.types import Scale, Scores
 from assay.explainers.attention._matrices import read_rows
 from assay.models.encoding import Batch
 from assay.models.model import Model
@@ -46,15 +46,15 @@ class AttentionXGradient:
     memory: ClassVar[str] = "L x H x T x T"
     revision: ClassVar[int] = 1
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         tap = _Probabilities()
         with torch.enable_grad():
             logits = model.tapped(batch, tap)
-            gradients = torch.autograd.grad(targets.settle(logits).values(logits).sum(), tap.layers)
+            gradients = torch.autograd.grad(targets.resolve(logits).values(logits).sum(), tap.layers)
         model.passes.backwards += len(batch)
         relevance = torch.eye(batch.ids.shape[1], device=logits.device).expand(len(batch), -1, -1)
         real = batch.mask.unsqueeze(-1).float()
         for probabilities, gradient in zip(tap.layers, gradients, strict=True):
             positive = (gradient * probabilities.detach()).clamp(min=0).mean(1).float()  # (B,T,T)
             relevance = relevance + (positive * real) @ relevance
-        return read_rows(relevance, model, batch)
+        return Scores(read_rows(relevance, model, batch), logits=logits)

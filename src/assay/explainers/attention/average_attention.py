@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import Tensor
 
-from assay.core.types import Scale
+from assay.core.types import Scale, Scores
 from assay.explainers.attention._matrices import head_means, query_mean
 from assay.models.encoding import Batch
 from assay.models.model import Model
@@ -30,5 +29,6 @@ class AverageAttention:
     memory: ClassVar[str] = "L x T x T + H x T x T"
     revision: ClassVar[int] = 1
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
-        return query_mean(torch.stack(head_means(model, batch, targets)).mean(0), batch)
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
+        layers, logits = head_means(model, batch)
+        return Scores(query_mean(torch.stack(layers).mean(0), batch), logits=logits)

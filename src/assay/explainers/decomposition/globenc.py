@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
+from assay.core.types import Scale, Scores
 from assay.explainers.attention._matrices import read_rows, rollout
 from assay.explainers.decomposition._norms import lengths
 from assay.explainers.decomposition._vectors import head_vectors
@@ -36,12 +36,12 @@ class Globenc:
     memory: ClassVar[str] = "H x T x T"
     revision: ClassVar[int] = 1
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         trace = model.trace(batch)
-        targets.settle(trace.logits)
         real = trace.mask.unsqueeze(-1)
         with torch.no_grad():
-            return read_rows(rollout([block_lengths(block) * real for block in trace.blocks]), model, batch)
+            scores = read_rows(rollout([block_lengths(block) * real for block in trace.blocks]), model, batch)
+        return Scores(scores, logits=trace.logits)
 
 
 def block_lengths(block: Block) -> Tensor:

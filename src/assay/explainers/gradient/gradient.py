@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from assay.core.types import Scale
+from assay.core.types import Scale, Scores
 from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.model import Model
@@ -38,11 +38,11 @@ class Gradient:
     def __post_init__(self) -> None:
         object.__setattr__(self, "signed", self.reduction == "sum")  # the class speaks for its default
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
-        gradient = model.gradients(batch, targets, settle=True).gradient
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
+        gradient, _, _, logits = model.gradients(batch, targets, whole=True)
         if self.reduction == "vocabulary":
-            return gradient @ _root(hooks.word_table(model.hf, model.family)).to(gradient)
-        return gradient if self.reduction == "l2" else gradient.sum(-1)
+            gradient = gradient @ _root(hooks.word_table(model.hf, model.family)).to(gradient)
+        return Scores(gradient.sum(-1) if self.reduction == "sum" else gradient, logits=logits)
 
 
 _ROOTS = WeakTensorKeyDictionary()  # by word table, for as long as it lives: one root serves all batches

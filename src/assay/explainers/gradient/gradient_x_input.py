@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from torch import Tensor
-
-from assay.core.types import Scale
+from assay.core.types import Scale, Scores
 from assay.explainers.gradient._length import need_length
 from assay.models.encoding import Batch
 from assay.models.model import Model
@@ -30,7 +28,7 @@ class GradientXInput:
     memory: ClassVar[str] = "L x T x D"
     revision: ClassVar[int] = 1
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         need_length(model)
-        _, gradient, embeddings = model.gradients(batch, targets, settle=True)
-        return (gradient * embeddings).sum(-1)
+        result = model.gradients(batch, targets, whole=True)
+        return Scores((result.gradient * result.embeddings).sum(-1), logits=result.logits)

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
-from torch import Tensor
 
 from assay.core.spec import LATER
-from assay.core.types import Scale
+from assay.core.types import Scale, Scores
 from assay.explainers.gradient._baseline import baseline_embeddings
 from assay.explainers.gradient._length import need_length
 from assay.explainers.gradient._quadrature import quadrature
@@ -49,9 +48,9 @@ class WeightedIntegratedGradients:
     def rows(self) -> int:
         return self.steps
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         if self.baseline == "zero":
             need_length(model)
         path = _Path.between(model, batch, targets, baseline_embeddings(model, batch, self.baseline))
         nodes, weights = (np.tile(a, (len(batch), 1)) for a in quadrature(self.rule, self.steps))
-        return path.integral(nodes, nodes * weights)
+        return Scores(path.integral(nodes, nodes * weights), logits=path.logits)
