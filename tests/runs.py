@@ -19,7 +19,7 @@ import assay
 from assay.core.attributions import Attributions
 from assay.explainers import METHODS
 from assay.models.model import Model
-from assay.models.readout import OwnHead
+from assay.models.readout import AssayHead
 from families import CASES, model_of, precise
 
 # Budgets that run fast; what is not listed runs as it is, so a new method is under contract with no edit here.
@@ -119,7 +119,7 @@ HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_p
 
 def parts(model: Model) -> list[nn.Module]:
     """The modules that belong to the user."""
-    return [model.hf, *([model.readout.head] if isinstance(model.readout, OwnHead) else [])]
+    return [model.hf, *([model.readout.head] if isinstance(model.readout, AssayHead) else [])]
 
 
 @dataclass(frozen=True)
@@ -184,9 +184,9 @@ class Fuse(nn.Module):
 
 def with_fuse(model: Model, head: str, **limits: float) -> tuple[Model, Fuse]:
     """The model with a fuse before its class outputs."""
-    if isinstance(model.readout, OwnHead):
+    if isinstance(model.readout, AssayHead):
         fuse = Fuse(model.readout.head, **limits)
-        model.readout = OwnHead(fuse)
+        model.readout = AssayHead(fuse)
     else:
         fuse = Fuse(model.hf.get_submodule(head), **limits)
         model.hf.set_submodule(head, fuse)

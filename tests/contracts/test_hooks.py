@@ -10,7 +10,7 @@ import torch
 
 import assay
 from assay.masking.removal import REMOVALS
-from assay.models.readout import OwnHead
+from assay.models.readout import AssayHead
 from assay.models.target import Targets
 from families import CASES, TEXT_FAMILIES, fresh, model_of
 from stock import close, encoded, example, ours, stock, stock_logits
@@ -67,7 +67,7 @@ def test_gradients_are_those_of_the_logits(case):
     """The gradient predicts what a small step in embedding space does."""
     model = fresh(case)
     model.hf.double()
-    if isinstance(model.readout, OwnHead):
+    if isinstance(model.readout, AssayHead):
         model.readout.head.double()
     batch = model.batch([model.encode(example(CASES[case].inputs[1]))])
     targets = Targets((assay.Target(0),), "logit")

@@ -50,7 +50,7 @@ def _settings(session: Session, target: str | None) -> dict[str, Any]:
         "model": session.model.fingerprint,
         "methods": [str(Spec.of(method)) for method in session.methods.values()],
         "units": session.units,
-        "removal": type(session.removal).__name__ + getattr(session.removal, "token", ""),
+        "removal": session.removal.name,
         "scope": session.scope,
         "seed": session.seed,
         "target": target,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from assay.core.progress import Progress
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
-from assay.experiments.references import AnyData, AnyModel, ExternalModel, InMemoryModel, identity, numbered
+from assay.experiments.references import AnyData, AnyModel, ExternalModel, InMemoryModel, numbered
 from assay.experiments.store import key_of
 from assay.models.model import Model
 
@@ -94,7 +94,7 @@ class StudyContext:
         model = self.known()
         if model is None:
             return {"model": self.model.needs[0], "labels": None, "task": None, "prompt": None}
-        return identity(model)
+        return model.identity
 
     def job(self, kind: Kind, spec: Mapping[str, Any], part: tuple[int, int] | None = None, **more: Any) -> Job:
         needs = (*self.model.needs, *more.pop("needs", ()))

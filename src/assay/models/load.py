@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from assay.models.families import Family, family_of
 from assay.models.heads import HEADS
 from assay.models.model import Model
 from assay.models.prompt import Prompt, label_tokens
-from assay.models.readout import LabelWords, LastToken, OwnHead, Readout, StockHead
+from assay.models.readout import AssayHead, LabelWords, LastToken, Readout, StockHead
 
 BUILTIN = Path(__file__).parent / "builtin"
 TASKS = ("classification", "multi_label", "regression")
@@ -81,7 +82,7 @@ def assemble(
     hf: PreTrainedModel, reader: Any, *, name: str, task: str, labels: Sequence[str], head: nn.Module | None = None
 ) -> Model:
     """A Model of parts in memory, for training: a classifier of transformers, or an encoder with a head of ours."""
-    own = None if head is None else (OwnHead(head), {"labels": list(labels), "task": task})
+    own = None if head is None else (AssayHead(head), {"labels": list(labels), "task": task})
     return _assemble(name, hf, reader, own, task, labels, None)
 
 
@@ -93,12 +94,11 @@ def load_without_weights(folder: str | Path, fingerprint: str) -> Model:
     make: Any = T5EncoderModel if own and config.model_type == "t5" else _auto_class("", config, None).from_config
     with torch.device("meta"), hooks.quiet():
         hf = make(config)
-        head = None if own is None else (OwnHead(HEADS.get(own["head"])(config.hidden_size, len(own["labels"]))), own)
+        head = None if own is None else (AssayHead(HEADS.get(own["head"])(config.hidden_size, len(own["labels"]))), own)
     images = family_of(config.model_type).images
     reader = _processor(str(folder)) if images else AutoTokenizer.from_pretrained(folder)
     model = _assemble(Path(folder).name, hf, reader, head, None, None, None)
-    model.__dict__["fingerprint"] = fingerprint  # of the weights that it had
-    return model
+    return replace(model, known_fingerprint=fingerprint)
 
 
 def save_model(model: Model, folder: str | Path) -> None:
@@ -108,8 +108,7 @@ def save_model(model: Model, folder: str | Path) -> None:
     reader = model.tokenizer or (model.encoder.processor if isinstance(model.encoder, ImageEncoder) else None)
     if reader is not None:
         reader.save_pretrained(folder)
-    if isinstance(model.readout, OwnHead):
-        head = model.readout.head
+    if (head := model.head) is not None:
         save_file({k: v.contiguous() for k, v in head.state_dict().items()}, str(folder / "head.safetensors"))
         about = {"head": type(head).__name__.lower(), "labels": list(model.labels), "task": model.task}
         (folder / "assay.json").write_text(json.dumps(about, indent=1))
@@ -126,7 +125,7 @@ def check_there(base: str) -> None:
 
 def _from_path(
     path: str, tokenizer: Any, prompt: Prompt | None, device: Any, dtype: Any
-) -> tuple[str, PreTrainedModel, Any, tuple[OwnHead, dict[str, Any]] | None]:
+) -> tuple[str, PreTrainedModel, Any, tuple[AssayHead, dict[str, Any]] | None]:
     name = path
     path = str(BUILTIN) if path == "builtin" else path
     device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -146,7 +145,7 @@ def _reading(name: str) -> Iterator[None]:
 
 def _read(
     path: str, tokenizer: Any, prompt: Prompt | None, device: torch.device, dtype: Any
-) -> tuple[PreTrainedModel, Any, tuple[OwnHead, dict[str, Any]] | None]:
+) -> tuple[PreTrainedModel, Any, tuple[AssayHead, dict[str, Any]] | None]:
     """Weights, tokenizer or processor, and a head of ours if the folder has one."""
     if (Path(path) / "adapter_config.json").is_file():
         hf, base = _from_adapter(path, prompt, device, dtype)
@@ -160,7 +159,7 @@ def _read(
 
 def _weights(
     path: str, config: PreTrainedConfig, prompt: Prompt | None, device: torch.device, dtype: Any
-) -> tuple[PreTrainedModel, tuple[OwnHead, dict[str, Any]] | None]:
+) -> tuple[PreTrainedModel, tuple[AssayHead, dict[str, Any]] | None]:
     about = Path(path) / "assay.json"
     auto: Any = T5EncoderModel if about.is_file() and config.model_type == "t5" else _auto_class(path, config, prompt)
     # Only safetensors: a pickled checkpoint could run code.
@@ -176,10 +175,10 @@ def _weights(
     return hf, _own_head(Path(path), json.loads(about.read_text()), hf)
 
 
-def _own_head(folder: Path, about: dict[str, Any], hf: PreTrainedModel) -> tuple[OwnHead, dict[str, Any]]:
+def _own_head(folder: Path, about: dict[str, Any], hf: PreTrainedModel) -> tuple[AssayHead, dict[str, Any]]:
     head = HEADS.get(about["head"])(hf.config.hidden_size, len(about["labels"]))
     head.load_state_dict(load_file(str(folder / "head.safetensors")))
-    return OwnHead(head.to(hf.device, hf.dtype).eval().requires_grad_(False)), about
+    return AssayHead(head.to(hf.device, hf.dtype).eval().requires_grad_(False)), about
 
 
 def _auto_class(path: str, config: PreTrainedConfig, prompt: Prompt | None) -> Any:
@@ -269,7 +268,7 @@ def _assemble(
     name: str,
     hf: PreTrainedModel,
     reader: Any,
-    head: tuple[OwnHead, dict[str, Any]] | None,
+    head: tuple[AssayHead, dict[str, Any]] | None,
     task: str | None,
     labels: Sequence[str] | Mapping[str, str] | None,
     prompt: Prompt | None,
@@ -295,7 +294,7 @@ def _assemble(
 def _readout(
     hf: PreTrainedModel,
     tokenizer: Any,
-    head: tuple[OwnHead, dict[str, Any]] | None,
+    head: tuple[AssayHead, dict[str, Any]] | None,
     prompt: Prompt | None,
     labels: Sequence[str] | Mapping[str, str] | None,
     *,

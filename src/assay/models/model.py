@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from assay.core.errors import ModelError
@@ -20,7 +20,7 @@ from assay.models import hooks
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.encoding import Batch, Encoding, Rows, collate
 from assay.models.families import Family
-from assay.models.readout import LabelWords, OwnHead, Readout
+from assay.models.readout import LabelWords, Readout
 from assay.models.target import Targets
 from assay.models.trace import Trace
 from assay.models.trace_recorder import Recorder
@@ -56,6 +56,8 @@ class Model:
     task: str  # classification, multi_label or regression
     tokenizer: Any = None
     passes: Passes = field(default_factory=Passes)
+    known_fingerprint: str | None = None  # of a model that was loaded without its weights
+    _fingerprint: str | None = field(default=None, init=False)
     _frozen: int = 0
 
     def __repr__(self) -> str:
@@ -80,21 +82,49 @@ class Model:
         token = getattr(self.tokenizer, "pad_token_id", None)
         return 0 if token is None else int(token)
 
-    @cached_property
+    @property
+    def head(self) -> nn.Module | None:
+        """A head of Assay's on top of the transformers model, or None."""
+        return self.readout.head
+
+    @property
     def fingerprint(self) -> str:
-        """SHA-256 of the weights: what a record stores to know the model again."""
+        """SHA-256 of the weights, by which records identify the model. Computed once; see `weights_changed`."""
+        if self.known_fingerprint is not None:
+            return self.known_fingerprint
+        if self._fingerprint is None:
+            self._fingerprint = self._hash()
+        return self._fingerprint
+
+    def _hash(self) -> str:
+        head = {} if self.head is None else self.head.state_dict()
+        weights: dict[str, Tensor] = {**self.hf.state_dict(), **{f"head.{k}": v for k, v in head.items()}}
         digest = hashlib.sha256()
-        for name, tensor in sorted(self._weights().items()):
+        for name, tensor in sorted(weights.items()):
             digest.update(name.encode() + str(tensor.dtype).encode() + str(tuple(tensor.shape)).encode())
             digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
         return digest.hexdigest()
 
-    def _weights(self) -> dict[str, Tensor]:
-        head = self.readout.head.state_dict() if isinstance(self.readout, OwnHead) else {}
-        return {**self.hf.state_dict(), **{f"head.{k}": v for k, v in head.items()}}
+    def weights_changed(self) -> None:
+        """Forget what was computed from the weights; call this after changing them in place."""
+        self._fingerprint = None
+        self._forget_outputs()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything about the model that can change a result, for the keys of records."""
+        text = self.encoder if isinstance(self.encoder, TextEncoder) else None
+        prompt = None if text is None else text.prompt
+        return {
+            "model": self.fingerprint,
+            "labels": list(self.labels),
+            "task": self.task,
+            "prompt": None if prompt is None else repr(prompt),
+            "max_length": None if text is None else text.limit,
+        }
 
     def limited(self, positions: int) -> Model:
-        """The same model, which cuts a text after so many positions; an image has no length."""
+        """The same model, with texts truncated to a number of positions; images are not affected."""
         if positions < 4:
             raise ModelError(f"max_length={positions}: give at least 4 positions")
         if not isinstance(self.encoder, TextEncoder):
@@ -116,15 +146,15 @@ class Model:
     @contextmanager
     def frozen(self) -> Iterator[None]:
         """Evaluation mode without parameter gradients; nests for free."""
-        head = [self.readout.head] if isinstance(self.readout, OwnHead) else []  # its dropout counts too
-        with nullcontext() if self._frozen else hooks.frozen(self.hf, *head):
+        parts = [self.hf] if self.head is None else [self.hf, self.head]
+        with nullcontext() if self._frozen else hooks.frozen(*parts):
             self._frozen += 1
             try:
                 yield
             finally:
                 self._frozen -= 1
                 if not self._frozen:
-                    self._forget()  # the user may change the weights before the next call
+                    self._forget_outputs()  # the user may change the weights before the next call
 
     def embeddings(self, batch: Batch) -> Tensor:
         """(B,T,D) word embeddings, before positions; a class token that no look-up makes has zeros."""
@@ -143,13 +173,16 @@ class Model:
             embeddings = self.embeddings(batch) * batch.weights.unsqueeze(-1)
             batch = replace(batch, embeddings=embeddings)
         with self.frozen(), self._replaced(embeddings):
-            logits = self.readout(self.hf, self._inputs(batch), batch)
-        logits = wide(logits)
+            logits = wide(self.outputs(batch))
         self.passes.forwards += len(batch)
         if not torch.isfinite(logits).all():
             row = int((~torch.isfinite(logits).all(-1)).nonzero()[0, 0])
             raise NotFiniteError(row, f"{self.name} answered {logits[row].tolist()} for an input", self.dtype)
         return logits
+
+    def outputs(self, batch: Batch) -> Tensor:
+        """(B,C) class outputs in the model's current mode and precision; for training. Elsewhere use `logits`."""
+        return self.readout(self.hf, self._inputs(batch), batch)
 
     def _replaced(self, embeddings: Tensor | None) -> Any:
         if embeddings is None:
@@ -211,9 +244,8 @@ class Model:
         hooks.need_blocks(self.hf, self.family)
         if batch.embeddings is not None:
             batch = replace(batch, embeddings=batch.embeddings.detach())
-        head = self.readout.head if isinstance(self.readout, OwnHead) else None
         # gradients are on for the derivatives of activations; nothing else needs one, so no graph is kept
-        with torch.enable_grad(), Recorder(self.hf, head).watching() as recorder:
+        with torch.enable_grad(), Recorder(self.hf, self.head).watching() as recorder:
             logits = self.tapped(batch, recorder)
         with torch.no_grad():
             return recorder.trace(self.family, self.readout, batch, logits)
@@ -246,14 +278,14 @@ class Model:
         """The model with other weights in some blocks; embeddings and head stay, and afterwards all is as before."""
         _ = self.fingerprint  # it names the model that comes back
         with hooks.block_weights(self.hf, weights):
-            self._forget()
+            self._forget_outputs()
             try:
                 yield
             finally:
-                self._forget()
+                self._forget_outputs()
 
-    def _forget(self) -> None:
-        """What was computed with weights that are no longer there."""
+    def _forget_outputs(self) -> None:
+        """Drop cached outputs of weights that may have changed."""
         if isinstance(self.readout, LabelWords):
             self.readout.cache.clear()
 

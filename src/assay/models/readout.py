@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -16,12 +16,23 @@ from assay.models.encoding import Batch
 class Readout(Protocol):
     """Runs the transformer on `inputs` and returns (B,C). The position it reads comes from the batch, not from ids."""
 
+    @property
+    def head(self) -> nn.Module | None:
+        """A head of Assay's, which is not part of the transformers model; None if it has none."""
+
+    @property
+    def reads_mean(self) -> bool:
+        """Whether the head reads the mean over positions instead of one position."""
+
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor: ...
 
 
 @dataclass(frozen=True)
 class StockHead:
     """The classifier as transformers runs it: reads the first position or pools patches."""
+
+    head: ClassVar[None] = None
+    reads_mean: ClassVar[bool] = False
 
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
         logits: Tensor = hf(**inputs).logits
@@ -36,6 +47,9 @@ class LastToken:
     token) would move the read-out.
     """
 
+    head: ClassVar[None] = None
+    reads_mean: ClassVar[bool] = False
+
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
         hidden = hf.base_model(**inputs, use_cache=False).last_hidden_state  # (B,T,D)
         logits: Tensor = hf.get_submodule("score")(
@@ -45,10 +59,11 @@ class LastToken:
 
 
 @dataclass(frozen=True)
-class OwnHead:
+class AssayHead:
     """A head of models/heads on the last hidden states, for encoders that transformers has no classifier for."""
 
     head: nn.Module
+    reads_mean: ClassVar[bool] = True
 
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
         logits: Tensor = self.head(hf(**inputs).last_hidden_state, batch.mask)
@@ -60,6 +75,8 @@ class LabelWords:
     """Next-token logits of the label words at the end of a prompt; the prompt's constant prefix is computed once."""
 
     tokens: Sequence[int]
+    head: ClassVar[None] = None
+    reads_mean: ClassVar[bool] = False
     cache: dict[tuple[int, ...], Any] = field(default_factory=dict)
 
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:

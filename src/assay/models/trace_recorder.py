@@ -21,7 +21,7 @@ from assay.core.errors import UnsupportedError
 from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.families import Family
-from assay.models.readout import LabelWords, OwnHead, Readout
+from assay.models.readout import LabelWords, Readout
 from assay.models.trace import Affine, Attention, Block, Branch, FeedForward, Head, Norm, Trace
 
 OUTSIDE = -1  # the layer of modules that belong to no block
@@ -261,7 +261,7 @@ def _feed_forward(events: list[Event], before: Event | None) -> FeedForward:
 def _pool(family: Family, readout: Readout, batch: Batch, dtype: torch.dtype) -> Tensor:
     """(B,K,T): the sums of positions that the head reads."""
     real = batch.mask.to(dtype)
-    if isinstance(readout, OwnHead):
+    if readout.reads_mean:
         return (real / real.sum(1, keepdim=True)).unsqueeze(1)
     row = torch.zeros_like(real)
     row[torch.arange(len(batch)), batch.readout] = 1.0

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from assay.experiments.slices import metric_removal
 from assay.faithfulness.protocol import rules
-from assay.masking.removal import REMOVALS
 from assay.models.model import Model
 
 MANY = 1000  # units of an imaginary text, so many that every share is a whole number of them
@@ -40,19 +39,10 @@ def steps(metric: Any) -> Steps:
     return Steps("kept", share) if kept else Steps("removed", 1 - share)
 
 
-def removal_name(removal: Any) -> str:
-    """The public name of a removal, by the words that a record has for it."""
-    return next((n for n in REMOVALS.names if removal_key(REMOVALS.make(n)) == removal_key(removal)), str(removal))
-
-
-def removal_key(removal: Any) -> str:
-    return removal if isinstance(removal, str) else f"{type(removal).__name__}{getattr(removal, 'token', '')}"
-
-
 def protocol_words(metric: Any, model: Model) -> dict[str, str]:
     """The protocol in words, line by line."""
     rule, step = rules(metric.protocol), steps(metric)
-    used, wanted = removal_name(metric_removal(model, metric)), metric.removal or rule.removal
+    used, wanted = metric_removal(model, metric).name, metric.removal or rule.removal
     shares = "one by one" if step.one_by_one else ", ".join(f"{100 * s:g}" for s in step.shares) + " %"
     at_least = f", at least {rule.minimum}" if rule.minimum else ""
     return {

@@ -23,7 +23,6 @@ from assay.datasets.dataset import Dataset
 from assay.models.encode import TextEncoder
 from assay.models.encoding import Batch
 from assay.models.model import Model
-from assay.models.readout import OwnHead
 from assay.training import run_folder as out
 from assay.training.encoded import Encode, Encoded, Labelled, encoded
 from assay.training.history import History
@@ -61,10 +60,10 @@ class Trainable(nn.Module):
         super().__init__()
         self.model = model
         self.hf = model.hf
-        self.head = model.readout.head if isinstance(model.readout, OwnHead) else None
+        self.head = model.head
 
     def forward(self, batch: Batch) -> Tensor:  # (B,C)
-        return self.model.readout(self.model.hf, self.model._inputs(batch), batch).float()
+        return self.model.outputs(batch).float()
 
 
 def train_classifier(
@@ -121,7 +120,7 @@ def fine_tune(
     alone.
     """
     given, module = metrics or {}, Trainable(model)
-    key = f"{train.fingerprint} {replace(model).fingerprint}"  # of a copy: it remembers its fingerprint
+    key = f"{train.fingerprint} {replace(model).fingerprint}"  # of a copy, which caches none
     seen, held = (encoded(model, data, encode, progress=progress) for data in (train, validation))
     history = fit(
         module,
@@ -137,7 +136,7 @@ def fine_tune(
         save_seconds=save_seconds,
     )
     module.requires_grad_(False).eval()
-    model.__dict__.pop("fingerprint", None)  # cached_property: it would still name the weights before
+    model.weights_changed()
     return history
 
 

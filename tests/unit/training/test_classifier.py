@@ -22,7 +22,7 @@ from assay.datasets.load import load_dataset
 from assay.evaluation.performance.accuracy import Accuracy
 from assay.evaluation.performance.pearson import Pearson
 from assay.models.load import load_model
-from assay.models.readout import LastToken, OwnHead
+from assay.models.readout import AssayHead, LastToken
 from assay.training import checkpoint
 from assay.training.batching import epoch_batches
 from assay.training.classifier import Trainable, TrainingResult, fine_tune, predict, start, train_classifier
@@ -128,7 +128,7 @@ def test_pretrained_families_learn_it(tmp_path: Path, name: str, pair: bool) -> 
     assert best(trained) >= 0.95
     model = load_model(str(tmp_path / "model"))
     assert type(model.readout) is type(trained.model.readout)
-    assert isinstance(model.readout, {"t5": OwnHead, "gpt2": LastToken, "llama": LastToken}.get(name, object))
+    assert isinstance(model.readout, {"t5": AssayHead, "gpt2": LastToken, "llama": LastToken}.get(name, object))
     assert (model.labels, model.task) == (("bright", "calm"), "classification")
     check = data(16, 3)
     again, before = (predict(Trainable(m), encoded(m, check)) for m in (model, trained.model))

@@ -13,7 +13,6 @@ from assay.core.types import Example, Scale, Target
 from assay.datasets.dataset import Dataset
 from assay.evaluation.metrics import metric
 from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
-from assay.experiments.references import identity
 from assay.experiments.slices import evaluate_slice
 from assay.explainers.methods import named_methods, with_baseline
 from assay.explainers.session import Session
@@ -98,7 +97,7 @@ class Evaluate:
 
     def settings_of(self, model: Model, data: Dataset) -> dict[str, Any]:
         """The settings with a model at hand: its own removal where none was named."""
-        return self.settings(identity(model), removal_words(model, self.removal), data)
+        return self.settings(model.identity, removal_for(model, self.removal).name, data)
 
     def jobs(self, place: StudyContext) -> list[Job]:
         data, model = place.data.load(), place.known()
@@ -134,12 +133,6 @@ class Evaluate:
 def _timeless(attributions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without the seconds, which the provenance has."""
     return [{**a, "cost": {**a["cost"], "seconds": 0.0}} for a in attributions]
-
-
-def removal_words(model: Model, name: str | None) -> str:
-    """How records spell a removal."""
-    removal = removal_for(model, name)
-    return f"{type(removal).__name__}{getattr(removal, 'token', '')}"
 
 
 def gold_of(model: Model, dataset: Dataset, example: Example) -> int | float | None:

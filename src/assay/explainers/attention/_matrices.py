@@ -9,7 +9,6 @@ from torch import Tensor
 
 from assay.models.encoding import Batch
 from assay.models.model import Model
-from assay.models.readout import OwnHead
 
 
 @dataclass
@@ -51,7 +50,7 @@ def query_mean(matrix: Tensor, batch: Batch) -> Tensor:
 
 def read_rows(matrix: Tensor, model: Model, batch: Batch) -> Tensor:
     """(B,T,T) -> (B,T): the row of the position that the head reads; their mean where the head takes a mean."""
-    if isinstance(model.readout, OwnHead):
+    if model.readout.reads_mean:
         return query_mean(matrix, batch)
     row = matrix[torch.arange(len(batch), device=matrix.device), batch.readout]
     return (row + matrix[:, model.family.lead :].mean(1)) / 2 if model.family.pools else row

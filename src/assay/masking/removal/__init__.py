@@ -21,7 +21,11 @@ REMOVALS = Catalog("assay.masking.removal", "removal")
 class Removal(Protocol):
     """How a unit is taken out. Read-out, position ids and attention mask of what stays never move (but for delete)."""
 
-    shortens: ClassVar[bool]  # whether rows get shorter: they are then sorted by what is left
+    shortens: ClassVar[bool]  # whether rows get shorter
+
+    @property
+    def name(self) -> str:
+        """Its name in the catalogue, as callers and records write it."""
 
     def available(self, model: Model) -> str | None:
         """None, or why this model cannot have it."""

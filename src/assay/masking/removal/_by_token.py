@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class ByToken:
     """Each removed token becomes one of the tokenizer's special tokens."""
 
+    name: str
     token: str  # mask, pad or unk
     shortens: ClassVar[bool] = False
 

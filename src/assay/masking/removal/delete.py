@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class Delete:
     """Removed tokens are gone; the only removal that renumbers positions. Special tokens always stay."""
 
+    name: ClassVar[str] = "delete"
     shortens: ClassVar[bool] = True
 
     def available(self, model: Model) -> str | None:

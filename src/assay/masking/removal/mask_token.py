@@ -2,4 +2,4 @@
 
 from assay.masking.removal._by_token import ByToken
 
-MaskToken = ByToken("mask")
+MaskToken = ByToken("mask_token", token="mask")

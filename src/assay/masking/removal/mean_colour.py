@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class MeanColour:
     """Each removed patch is filled with the mean of each colour channel over the whole image."""
 
+    name: ClassVar[str] = "mean_colour"
     shortens: ClassVar[bool] = False
 
     def available(self, model: Model) -> str | None:

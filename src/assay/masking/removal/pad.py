@@ -2,4 +2,4 @@
 
 from assay.masking.removal._by_token import ByToken
 
-Pad = ByToken("pad")
+Pad = ByToken("pad", token="pad")

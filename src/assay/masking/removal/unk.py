@@ -2,4 +2,4 @@
 
 from assay.masking.removal._by_token import ByToken
 
-Unk = ByToken("unk")
+Unk = ByToken("unk", token="unk")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class Zero:
     """Each removed position's word embedding is 0. Works for every family, also for images."""
 
+    name: ClassVar[str] = "zero"
     shortens: ClassVar[bool] = False
 
     def available(self, model: Model) -> str | None:
