@@ -21,7 +21,6 @@ from assay.core.errors import SpecError, nearest
 
 T = TypeVar("T")
 Value: TypeAlias = "bool | int | float | str | Spec | tuple[Value, ...] | None"
-LATER = "later"  # see Spec.of
 
 
 @dataclass(frozen=True)
@@ -53,13 +52,10 @@ class Spec:
 
     @staticmethod
     def of(thing: object, *, full: bool = True) -> Spec:
-        """The spec of a dataclass instance: all its fields, or only those that differ from their defaults.
-
-        A field of metadata LATER is never there with its default: it came when records had been written without it.
-        """
-        fields = [f for f in dataclasses.fields(thing) if f.init]  # type: ignore[arg-type]
-        said = [f for f in fields if (full and LATER not in f.metadata) or getattr(thing, f.name) != f.default]
-        return Spec(file_name(type(thing).__name__), tuple((f.name, _plain(getattr(thing, f.name))) for f in said))
+        """The spec of a dataclass instance: all its fields, or only those that differ from their defaults."""
+        values = [(f, getattr(thing, f.name)) for f in dataclasses.fields(thing) if f.init]  # type: ignore[arg-type]
+        params = tuple((f.name, _plain(value)) for f, value in values if full or value != f.default)
+        return Spec(file_name(type(thing).__name__), params)
 
 
 def parse(text: str) -> Spec:

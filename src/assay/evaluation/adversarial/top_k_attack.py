@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor
 from assay.core.errors import SpecError, UnsupportedError, nearest
 from assay.core.progress import Progress
 from assay.core.rng import seed_of
-from assay.core.spec import LATER, Spec
+from assay.core.spec import Spec
 from assay.core.types import Attribution, Example, Scale, Target
 from assay.evaluation.adversarial._ascent import Objective, Problem, Rule, State, ascend
 from assay.evaluation.adversarial._top import SHARE, check_share, top_k
@@ -54,7 +54,7 @@ class TopKAttack:
         "gradient_x_input",
         "integrated_gradients(steps=8, rule=gauss_legendre)",
     )
-    measured: tuple[str | Spec, ...] | None = field(default=None, metadata={LATER: True})
+    measured: tuple[str | Spec, ...] | None = None
     objectives: tuple[Objective, ...] = ("prediction_kept", "probability_matched")
     epsilon: float = 2.0
     relative: bool = False

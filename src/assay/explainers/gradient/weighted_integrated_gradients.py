@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from assay.core.spec import LATER
 from assay.core.types import Scale, Scores
 from assay.explainers.gradient._baseline import baseline_embeddings
 from assay.explainers.gradient._length import need_length
@@ -31,7 +30,7 @@ class WeightedIntegratedGradients:
 
     steps: int = 50
     baseline: str | None = "zero"
-    rule: Literal["right", "gauss_legendre", "left", "middle"] = field(default="right", metadata={LATER: True})
+    rule: Literal["right", "gauss_legendre", "left", "middle"] = "right"
     scale: ClassVar[Scale] = "logit"
     signed: ClassVar[bool] = True
     complete: ClassVar[bool] = False
