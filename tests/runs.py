@@ -44,7 +44,7 @@ UNSUPPORTED: dict[tuple[str, str], str] = {
     ("thesis_all", "deberta_v2"): "normalises each word embedding",  # as one of its members
     ("weighted_integrated_gradients", "deberta_v2"): "normalises each word embedding",  # its path leads to 0
     **{
-        (method, "bilstm_attention"): "no blocks to follow"
+        (method, "bilstm_attention"): "is not a transformer and has no blocks"
         for method in ("alti", "decompx", "globenc", "value_norm_attention", "value_zeroing")
     },
 }

@@ -330,8 +330,8 @@ def _broken(path, module):
     ("path", "module", "words"),
     [
         ("bert.encoder.layer.1.attention.output.LayerNorm", NoNorm(), "block 1 runs its layers in the order LLLALLLN"),
-        ("bert.encoder.layer.0.output.dense", Bent(64, 32), "block 0 computes more than its layers tell"),
-        ("classifier", Bent(32, 3), "its head computes more than its layers tell"),
+        ("bert.encoder.layer.0.output.dense", Bent(64, 32), "block 0 computes more than its layers show"),
+        ("classifier", Bent(32, 3), "its head computes more than its layers show"),
     ],
 )
 def test_an_unknown_structure_is_refused(method, path, module, words):

@@ -1,4 +1,4 @@
-"""What a user may give to explain: texts, pairs, images, dicts, Examples, lists of these, or a datasets.Dataset."""
+"""Inputs of `explain`: texts, pairs, images, dicts, Examples, lists of these, or a datasets.Dataset."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ IMAGE = ("image", "img", "pixel_values")
 
 
 def is_single(inputs: Any) -> bool:
-    """Whether one input was given rather than a collection; a tuple of two texts is a pair."""
+    """Whether this is one input rather than a collection; a tuple of two texts is a pair."""
     if isinstance(inputs, str | Example) or is_image(inputs):
         return True
     return isinstance(inputs, tuple) and len(inputs) == 2 and all(isinstance(t, str) for t in inputs)
 
 
 def examples(inputs: Any) -> Iterator[Example]:
-    """Examples one by one, with their place in the collection as id where they have none."""
+    """Yield Examples; those without an id get their position as id."""
     if is_single(inputs):
         inputs = [inputs]
     if isinstance(inputs, Mapping) or not isinstance(inputs, Iterable):
@@ -51,19 +51,20 @@ def example(item: Any, index: int) -> Example:
 
 
 def is_image(item: Any) -> bool:
+    """Whether this is a PIL image or an (H,W,C) array."""
     return (isinstance(item, np.ndarray) and item.ndim == 3) or type(item).__module__.startswith("PIL.")
 
 
 def _from_row(row: Mapping[str, Any], index: int) -> Example:
-    """A dict or a row of a data set, by the usual names of its columns."""
+    """A dict or a row of a data set, by common column names."""
     text, pair, image = (next((row[k] for k in names if row.get(k) is not None), None) for names in (TEXT, PAIR, IMAGE))
     if text is None and image is None:
-        raise InputError(f"no text or image among {', '.join(map(str, row))}; name a column 'text' or 'image'", index)
+        raise InputError(f"no text or image among {', '.join(map(str, row))}; name one column 'text' or 'image'", index)
     for name, value in (("text", text), ("text_pair", pair)):
         if not isinstance(value, str | None):
             raise InputError(f"the {name} is a {type(value).__name__}, not a string", index)
-    name = row.get("id", row.get("idx"))
-    return Example(text, pair, image, str(index) if name is None else str(name), row.get("label"))
+    row_id = row.get("id", row.get("idx"))
+    return Example(text, pair, image, str(index) if row_id is None else str(row_id), row.get("label"))
 
 
 def _with_id(item: Example, index: int) -> Example:

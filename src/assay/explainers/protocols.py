@@ -1,6 +1,6 @@
-"""What a method is: a frozen dataclass whose fields are its hyper-parameters and whose class variables tell the truth.
+"""The three kinds of method. A method is a frozen dataclass whose fields are its parameters.
 
-Black box: `flow` yields keep-masks. White box: `attribute` reads gradients or attention. Composite: `combine` joins.
+Black box: `flow` yields masks. White box: `attribute` reads the model. Composite: `combine` joins other methods.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from assay.models.target import Targets
 
 
 class Method(Protocol):
-    """What every method declares about itself; the contract tests hold it to its word.
+    """What every method declares about itself, verified by the contract tests.
 
-    In words of cost: f a forward pass, b a backward pass, n units, T positions, D width, L layers, H heads.
+    In `passes` and `memory`: f forward pass, b backward pass, n units, T positions, D width, L layers, H heads.
     """
 
-    scale: ClassVar[Scale]  # its natural scale, where the caller names none
-    signed: ClassVar[bool]  # a negative score means: speaks against the target
+    scale: ClassVar[Scale]  # default scale
+    signed: ClassVar[bool]  # negative scores oppose the target
     complete: ClassVar[bool]  # scores sum to value_full - value_empty
-    class_dependent: ClassVar[bool]  # another target gives other scores
+    class_dependent: ClassVar[bool]  # scores depend on the target
     passes: ClassVar[str]  # cost in passes per input
-    memory: ClassVar[str]  # what it holds per input on top of a plain forward pass
-    revision: ClassVar[int]  # raised whenever its numbers change
+    memory: ClassVar[str]  # memory per input in addition to a forward pass
+    revision: ClassVar[int]  # incremented whenever its scores change
 
 
 def declared() -> tuple[str, ...]:
@@ -40,6 +40,8 @@ def declared() -> tuple[str, ...]:
 
 @runtime_checkable
 class BlackBox(Method, Protocol):
+    """A method that only needs the outputs of masked inputs."""
+
     def flow(self, n: int, rng: np.random.Generator) -> Flow:
         """Yield keep-masks (M,n), receive values (M,), return scores (n,) or Scores."""
 
@@ -61,9 +63,11 @@ class WhiteBox(Method, Protocol):
 
 @runtime_checkable
 class Composite(Method, Protocol):
+    """A method that combines the attributions of other methods."""
+
     @property
     def parts(self) -> Sequence[str]:
-        """Specs of the methods it needs."""
+        """Specs of the methods that it combines."""
 
     def combine(self, attributions: Sequence[Attribution]) -> Floats | Scores:
-        """Scores (U,) from the parts' attributions of one input."""
+        """Scores (U,) from the attributions of its parts for one input."""

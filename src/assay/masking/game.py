@@ -1,4 +1,4 @@
-"""Game: the one place that asks a model about masked inputs. Batched over examples, sorted, memoised, counted."""
+"""Game: runs a model on masked inputs, batched over examples, sorted by length, memoised and counted."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from assay.models.encoding import Encoding
 from assay.models.model import Model, NotFiniteError
 
 Outputs = NDArray[np.float32]  # (M,C)
-Request = tuple[int, Bools]  # an example, and which of its players are kept (M,U)
+Request = tuple[int, Bools]  # index of an example, and which of its units each mask keeps (M,U)
 
 
-class Asks(Protocol):
-    """Anything that answers masks: the Game, or in tests a plain function behind the same face."""
+class AnswersMasks(Protocol):
+    """Anything that gives the class outputs of masks: the Game, or a plain function in tests."""
 
     def outputs(self, requests: Sequence[Request]) -> list[Outputs]: ...
 
 
 @dataclass
 class Tally:
-    """What the game spent on one example."""
+    """Forward passes and seconds spent on one example."""
 
     forwards: int = 0
     seconds: float = 0.0
@@ -39,13 +39,16 @@ class Tally:
 
 @dataclass
 class Game:
-    """Class outputs of keep-masks (True = kept). Each distinct mask of an example runs once for as long as it lives."""
+    """Class outputs of keep-masks (True = kept). Each distinct mask of an example runs once in the life of a Game.
+
+    The players of the game are the units that the model reads.
+    """
 
     model: Model
     encodings: Sequence[Encoding]
     removal: Removal
     budget: int  # positions per forward pass
-    progress: Callable[[int], Any] | None = None  # told how many sequences have run
+    progress: Callable[[int], Any] | None = None  # called with the number of sequences that ran
     tallies: list[Tally] = field(default_factory=list)
     memo: list[dict[bytes, NDArray[np.float32]]] = field(default_factory=list)
 
@@ -54,7 +57,7 @@ class Game:
         self.memo = [{} for _ in self.encodings]
 
     def outputs(self, requests: Sequence[Request]) -> list[Outputs]:
-        """The class outputs (M,C) of every mask asked for, in order."""
+        """The class outputs (M,C) of the masks of each request, in order."""
         keys = [_keys(keep) for _, keep in requests]
         todo: dict[tuple[int, bytes], Bools] = {}
         for (i, keep), names in zip(requests, keys, strict=True):
@@ -64,8 +67,8 @@ class Game:
 
     def full(self) -> NDArray[np.float32]:
         """The outputs (B,C) of the whole inputs."""
-        ones = [(i, np.ones((1, e.players), bool)) for i, e in enumerate(self.encodings)]
-        return np.concatenate(self.outputs(ones))
+        whole = [(i, np.ones((1, e.players), bool)) for i, e in enumerate(self.encodings)]
+        return np.concatenate(self.outputs(whole))
 
     def known(self, i: int, keep: Bools) -> NDArray[np.float32] | None:
         """The output (C,) of a mask (U,) that has run already, or None."""
@@ -86,14 +89,14 @@ class Game:
         return int(self._positions(i, row[None]).sum()) if self.removal.shortens else len(self.encodings[i])
 
     def _positions(self, i: int, keep: Bools) -> Bools:
-        """(M,U) players -> (M,T) positions; what belongs to no unit is always kept."""
+        """(M,U) players -> (M,T) positions; positions without a unit are always kept."""
         unit_of = self.encodings[i].unit_of
         padded = np.concatenate([keep, np.ones((len(keep), 1), bool)], 1)
         return padded[:, unit_of]  # -1 indexes the added column
 
-    def _forward(self, chosen: list[tuple[int, bytes, Bools]]) -> None:
-        began = time.perf_counter()
-        groups = [(i, list(rows)) for i, rows in groupby(chosen, key=lambda c: c[0])]
+    def _forward(self, requests: list[tuple[int, bytes, Bools]]) -> None:
+        start = time.perf_counter()
+        groups = [(i, list(rows)) for i, rows in groupby(requests, key=lambda request: request[0])]
         rows = [
             self.removal.rows(self.model, self.encodings[i], self._positions(i, np.stack([row for _, _, row in group])))
             for i, group in groups
@@ -102,14 +105,14 @@ class Game:
             try:
                 logits = self.model.logits(self.model.batch(rows)).numpy(force=True)
             except NotFiniteError as error:
-                raise InputError(str(error), chosen[error.row][0]) from error
-        share = (time.perf_counter() - began) / len(chosen)
-        for (i, key, _), row in zip(chosen, logits, strict=True):
+                raise InputError(str(error), requests[error.row][0]) from error
+        share = (time.perf_counter() - start) / len(requests)
+        for (i, key, _), row in zip(requests, logits, strict=True):
             self.memo[i][key] = row
             self.tallies[i].forwards += 1
             self.tallies[i].seconds += share
         if self.progress is not None:
-            self.progress(len(chosen))
+            self.progress(len(requests))
 
 
 def _keys(keep: Bools) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Model: one face for every family. Encode, logits, gradients, soft masks, attention."""
+"""Model: one interface to all families: encoding, logits, gradients, soft masks, attention, traces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from assay.models.trace_recorder import Recorder
 
 @dataclass
 class Passes:
-    """How many sequences went through the model, ever."""
+    """Number of sequences run through the model so far."""
 
     forwards: int = 0
     backwards: int = 0
@@ -45,7 +45,7 @@ class Gradient(NamedTuple):
 
 @dataclass(eq=False)
 class Model:
-    """A transformer, its tokenizer or processor, and how it is read. The wrapped model is never changed."""
+    """A transformers model, its tokenizer or processor, and its read-out. The wrapped model is never modified."""
 
     name: str
     hf: PreTrainedModel
@@ -65,7 +65,7 @@ class Model:
 
     @property
     def title(self) -> str:
-        """Its name for a reader: of a folder the last part, a hub id as it is."""
+        """Name for display: the last part of a folder's path; a hub id as it is."""
         return self.name.rstrip("/").rpartition("/")[2] if self.name.startswith(("/", ".", "~")) else self.name
 
     @property
@@ -78,7 +78,7 @@ class Model:
 
     @property
     def pad_id(self) -> int:
-        """What fills a batch behind the end of a text; masked from attention, so any id serves."""
+        """Id that pads a batch; attention ignores it, so any id works."""
         token = getattr(self.tokenizer, "pad_token_id", None)
         return 0 if token is None else int(token)
 
@@ -126,26 +126,26 @@ class Model:
     def limited(self, positions: int) -> Model:
         """The same model, with texts truncated to a number of positions; images are not affected."""
         if positions < 4:
-            raise ModelError(f"max_length={positions}: give at least 4 positions")
+            raise ModelError(f"max_length={positions} is too small; give at least 4")
         if not isinstance(self.encoder, TextEncoder):
             return self
         return replace(self, encoder=replace(self.encoder, limit=min(self.encoder.limit, positions)))
 
-    # --- reading ---------------------------------------------------------------------------------------------------
+    # --- encoding --------------------------------------------------------------------------------------------------
 
     def encode(self, example: Example) -> Encoding:
-        """One example as positions, with the characters or patch each came from."""
+        """An example as positions, each with the characters or patch it came from."""
         return self.encoder(example)
 
     def batch(self, rows: Sequence[Rows | Encoding]) -> Batch:
-        """Tensors of examples, or of variants of examples."""
+        """Tensors of encoded examples, or of variants of them."""
         return collate([r.rows() if isinstance(r, Encoding) else r for r in rows], self.pad_id, self.device, self.dtype)
 
-    # --- asking ----------------------------------------------------------------------------------------------------
+    # --- forward and backward passes -------------------------------------------------------------------------------
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Evaluation mode without parameter gradients; nests for free."""
+        """Evaluation mode without parameter gradients; nesting costs nothing."""
         parts = [self.hf] if self.head is None else [self.hf, self.head]
         with nullcontext() if self._frozen else hooks.frozen(*parts):
             self._frozen += 1
@@ -154,10 +154,10 @@ class Model:
             finally:
                 self._frozen -= 1
                 if not self._frozen:
-                    self._forget_outputs()  # the user may change the weights before the next call
+                    self._forget_outputs()  # the weights may change before the next call
 
     def embeddings(self, batch: Batch) -> Tensor:
-        """(B,T,D) word embeddings, before positions; a class token that no look-up makes has zeros."""
+        """(B,T,D) word embeddings before position embeddings; zeros for a class token, which has no look-up."""
         if batch.embeddings is not None:
             return batch.embeddings
         lookup = hooks.word_module(self.hf, self.family)
@@ -167,7 +167,7 @@ class Model:
         return torch.cat([rows.new_zeros(len(rows), lead, rows.shape[-1]), rows], 1) if lead else rows
 
     def logits(self, batch: Batch) -> Tensor:
-        """(B,C) class outputs in float32 or wider; gradients flow if they are on and the batch carries embeddings."""
+        """(B,C) class outputs in float32 or wider; differentiable in the batch's embeddings, if it has any."""
         embeddings = batch.embeddings
         if batch.weights is not None:
             embeddings = self.embeddings(batch) * batch.weights.unsqueeze(-1)
@@ -177,7 +177,7 @@ class Model:
         self.passes.forwards += len(batch)
         if not torch.isfinite(logits).all():
             row = int((~torch.isfinite(logits).all(-1)).nonzero()[0, 0])
-            raise NotFiniteError(row, f"{self.name} answered {logits[row].tolist()} for an input", self.dtype)
+            raise NotFiniteError(row, f"{self.name} returned {logits[row].tolist()} for an input", self.dtype)
         return logits
 
     def outputs(self, batch: Batch) -> Tensor:
@@ -223,28 +223,32 @@ class Model:
         return Gradient(gradient, *outputs)
 
     def blend(self, batch: Batch, weights: Tensor, reference: Tensor) -> Tensor:
-        """Logits of w e + (1-w) reference, differentiable in w: 0 and 1 are the hard removal exactly."""
+        """Logits of soft-masked inputs: embeddings w e + (1-w) reference, weights w (B,T).
+
+        Differentiable in the weights; weights of 0 and 1 equal the hard removal. `reference` comes from a removal
+        (`Removal.reference`), which leaves special tokens intact.
+        """
         w = weights.unsqueeze(-1)
         return self.logits(replace(batch, embeddings=w * self.embeddings(batch) + (1 - w) * reference))
 
     def tapped(self, batch: Batch, tap: hooks.Tap) -> Tensor:
-        """Logits, with `tap` seeing (and perhaps replacing) attention probabilities and values of every layer."""
+        """Logits, while `tap` reads (and may replace) attention probabilities and values in every layer."""
         with self.frozen(), hooks.attention(self.hf, self.family, tap):
             return self.logits(batch)
 
     @torch.no_grad()
     def highest_states(self, batch: Batch) -> Tensor:
-        """(B,L,D) the highest activation over positions, per layer and dimension."""
-        with self.frozen(), hooks.highest_states(self.hf, self.family, batch.mask) as found:
+        """(B,L,D) the maximum over positions of each dimension of the hidden states, per layer."""
+        with self.frozen(), hooks.highest_states(self.hf, self.family, batch.mask) as layers:
             self.logits(batch)
-        return torch.stack(found, 1)
+        return torch.stack(layers, 1)
 
     def trace(self, batch: Batch) -> Trace:
-        """A forward pass as data: hidden states, attention, norms, activations and the weights between them."""
+        """One forward pass as data: hidden states, attention, norms, activations and weights."""
         hooks.need_blocks(self.hf, self.family)
         if batch.embeddings is not None:
             batch = replace(batch, embeddings=batch.embeddings.detach())
-        # gradients are on for the derivatives of activations; nothing else needs one, so no graph is kept
+        # gradients are enabled for the derivatives of activations only; no graph is kept
         with torch.enable_grad(), Recorder(self.hf, self.head).watching() as recorder:
             logits = self.tapped(batch, recorder)
         with torch.no_grad():
@@ -255,28 +259,28 @@ class Model:
         with torch.set_grad_enabled(batch.embeddings is not None and batch.embeddings.requires_grad):
             return self.logits(batch)
 
-    # --- other weights ---------------------------------------------------------------------------------------------
+    # --- replacing weights -----------------------------------------------------------------------------------------
 
     @property
     def n_blocks(self) -> int:
         return len(hooks.blocks(self.hf))
 
     def reinitialised(self, block: int, seed: int, *, shared_parameters: bool = True) -> dict[str, Tensor]:
-        """A block's parameters drawn anew by its architecture's own initialisation, from (model, block, seed).
+        """A block's parameters re-initialised as its architecture does, seeded by (model, block, seed).
 
-        `lent` False leaves out what the first block lends to all others (T5's position bias).
+        `shared_parameters` False leaves out those that the first block shares with all others (T5's position bias).
         """
-        drawn = hooks.reinitialised(self.hf, block, seed_of(self.fingerprint, block, seed))
+        parameters = hooks.reinitialised(self.hf, block, seed_of(self.fingerprint, block, seed))
         return {
             name: tensor
-            for name, tensor in drawn.items()
+            for name, tensor in parameters.items()
             if shared_parameters or name not in self.family.shared_parameters
         }
 
     @contextmanager
     def with_blocks(self, weights: hooks.Weights) -> Iterator[None]:
-        """The model with other weights in some blocks; embeddings and head stay, and afterwards all is as before."""
-        _ = self.fingerprint  # it names the model that comes back
+        """Replace the weights of some blocks inside the context; embeddings and head stay the same."""
+        _ = self.fingerprint  # computed now: it identifies the original weights
         with hooks.block_weights(self.hf, weights):
             self._forget_outputs()
             try:
@@ -291,7 +295,7 @@ class Model:
 
 
 def wide(tensor: Tensor) -> Tensor:
-    """At least float32: half precision is for the model, never for adding up."""
+    """At least float32: sums are never taken in half precision."""
     return tensor if tensor.dtype == torch.float64 else tensor.float()
 
 
@@ -300,5 +304,5 @@ class NotFiniteError(ModelError):
 
     def __init__(self, row: int, message: str, dtype: torch.dtype) -> None:
         hint = "load it with dtype='float32'" if dtype in (torch.float16, torch.bfloat16) else "check its weights"
-        super().__init__(f"{message}; a score would be meaningless, so nothing was computed: {hint}")
+        super().__init__(f"{message}, so scores would be meaningless; {hint}")
         self.row = row

@@ -1,4 +1,4 @@
-"""From a transformer to class outputs (B,C): the stock head, the last token, a head of ours, or label words."""
+"""From a transformer to class outputs (B,C): its own head, its last token, a head of Assay's, or label words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Readout(Protocol):
 
 @dataclass(frozen=True)
 class StockHead:
-    """The classifier as transformers runs it: reads the first position or pools patches."""
+    """The classifier as transformers runs it: it reads the first position or pools patches."""
 
     head: ClassVar[None] = None
     reads_mean: ClassVar[bool] = False
@@ -43,8 +43,8 @@ class StockHead:
 class LastToken:
     """The classifier of a causal model at a fixed position.
 
-    The stock forward looks for the last id that is not the pad id, so removing a token by a pad (GPT-2: the end-of-text
-    token) would move the read-out.
+    transformers looks for the last id that is not the pad id, so replacing a token by a pad token (GPT-2: the
+    end-of-text token) would move the read-out.
     """
 
     head: ClassVar[None] = None
@@ -60,7 +60,7 @@ class LastToken:
 
 @dataclass(frozen=True)
 class AssayHead:
-    """A head of models/heads on the last hidden states, for encoders that transformers has no classifier for."""
+    """A head from models/heads on the last hidden states, for encoders without a classifier in transformers."""
 
     head: nn.Module
     reads_mean: ClassVar[bool] = True
@@ -80,7 +80,7 @@ class LabelWords:
     cache: dict[tuple[int, ...], Any] = field(default_factory=dict)
 
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
-        # A tap or replaced embeddings must see the whole prompt; the short cut is for plain forward passes.
+        # Taps and replaced embeddings need the whole prompt; the cached prefix is for plain forward passes.
         plain = batch.embeddings is None and batch.weights is None and not _tapped(hf) and not torch.is_grad_enabled()
         shared = _shared(batch) if plain else 0
         skipped = shared if shared >= 8 else 0
@@ -101,7 +101,7 @@ class LabelWords:
         key = tuple(ids.tolist())
         if key not in self.cache:
             self.cache.clear()  # one prompt at a time
-            cache: Any = DynamicCache()  # ours: the model's own would forget what lies outside a sliding window
+            cache: Any = DynamicCache()  # the model's own cache would drop what lies outside a sliding window
             hf(input_ids=ids[None], past_key_values=cache, use_cache=True, logits_to_keep=1)
             self.cache[key] = [(layer.keys, layer.values) for layer in cache.layers]
         past = DynamicCache()
@@ -111,7 +111,7 @@ class LabelWords:
 
 
 def _shared(batch: Batch) -> int:
-    """How many leading positions of the prefix are the same in every row; the position that is read always stays."""
+    """Number of leading prefix positions that are equal in all rows, always before the read-out position."""
     same = (batch.ids[:, : batch.prefix] == batch.ids[:1, : batch.prefix]).all(0)
     return min(int(same.long().cumprod(0).sum()), int(batch.readout.min()))
 

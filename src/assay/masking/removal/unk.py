@@ -1,4 +1,4 @@
-"""Put the unknown token in a unit's place."""
+"""Replace units by the unknown token."""
 
 from assay.masking.removal._by_token import ByToken
 
