@@ -59,7 +59,7 @@ def _from_row(row: Mapping[str, Any], index: int) -> Example:
     """A dict or a row of a data set, by common column names."""
     text, pair, image = (next((row[k] for k in names if row.get(k) is not None), None) for names in (TEXT, PAIR, IMAGE))
     if text is None and image is None:
-        raise InputError(f"no text or image among {', '.join(map(str, row))}; name one column 'text' or 'image'", index)
+        raise InputError(f"no text or image among {', '.join(map(str, row))}; name a column 'text' or 'image'", index)
     for name, value in (("text", text), ("text_pair", pair)):
         if not isinstance(value, str | None):
             raise InputError(f"the {name} is a {type(value).__name__}, not a string", index)

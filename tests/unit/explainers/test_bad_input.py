@@ -140,7 +140,7 @@ def test_nan_everywhere():
     hf = toys.bert_hf()
     with torch.no_grad():
         hf.classifier.weight[0, 0] = float("nan")
-    with pytest.raises(InputError, match=r"input 0: .*answered \[nan"):
+    with pytest.raises(InputError, match=r"input 0: .*returned \[nan"):
         assay.explain(assay.load_model((hf, toys.wordpiece())), GOOD)
 
 
@@ -218,7 +218,7 @@ def test_an_encoder_without_a_head(tmp_path):
 def test_a_regression_model_has_one_output():
     model = toys.bert(classes=1)
     assert model.task == "regression"
-    with pytest.raises(TargetError, match="a regression model has one raw output; leave the target out"):
+    with pytest.raises(TargetError, match="a regression model has a single raw output; omit the target"):
         assay.explain(model, GOOD, target=1)
     a = assay.explain(model, GOOD, "occlusion")
     assert a.target == Target(0, None, "raw")

@@ -308,13 +308,13 @@ def test_unseen_units_are_padded_with_zeros():
 
 def test_refusals():
     encoding = TextEncoder(toys.wordpiece(), 64)(Example("a film"))
-    with pytest.raises(SpecError, match="no unit 'wrod'; did you mean 'word'"):
+    with pytest.raises(SpecError, match="unknown unit 'wrod'; did you mean 'word'"):
         divide(encoding, "wrod")
     with pytest.raises(UnsupportedError, match="a text has no patches; use token, word or sentence"):
         divide(encoding, "patch")
-    with pytest.raises(SpecError, match=r"no scope 'pair'; allowed: text \(0\), text_pair \(1\)"):
+    with pytest.raises(SpecError, match=r"unknown scope 'pair'; allowed: text \(0\), text_pair \(1\)"):
         divide(encoding, "token", "pair")
-    with pytest.raises(SpecError, match="no scope 2"):
+    with pytest.raises(SpecError, match="unknown scope 2"):
         divide(encoding, "token", 2)
     with pytest.raises(InputError, match="nothing to explain in scope 'text_pair'"):
         divide(encoding, "token", "text_pair")
