@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from assay.api.archive import pack, unpack
     from assay.api.attack import attack
     from assay.api.evaluate import evaluate
+    from assay.api.explain import explain
     from assay.api.randomise import randomise
     from assay.api.report import report
     from assay.api.results import results
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from assay.api.train import train
     from assay.core.attributions import Attributions
     from assay.datasets.load import load_dataset
-    from assay.explainers.explain import explain
     from assay.models.load import load_model, save_model
     from assay.models.prompt import Prompt
 
@@ -33,7 +33,7 @@ _LAZY = {
     "Prompt": "assay.models.prompt",
     "attack": "assay.api.attack",
     "evaluate": "assay.api.evaluate",
-    "explain": "assay.explainers.explain",
+    "explain": "assay.api.explain",
     "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
     "pack": "assay.api.archive",

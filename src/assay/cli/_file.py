@@ -16,7 +16,7 @@ from assay.core.spec import Spec
 from assay.core.types import Example
 from assay.datasets.examples import as_example
 from assay.datasets.read import read_rows
-from assay.explainers.explain import CHUNK, Job
+from assay.explainers.explain import CHUNK
 
 
 @dataclass
@@ -28,28 +28,28 @@ class Report:
     skipped: int = 0
 
 
-def explain_file(job: Job, source: Path, output: Path, target: str | None, *, overwrite: bool) -> int:
+def explain_file(session: Session, source: Path, output: Path, target: str | None, *, overwrite: bool) -> int:
     """Explain every line of `source` into `output`; returns the exit code: 1 if any line could not be explained."""
-    done = _prepare(output, _settings(job, target), overwrite=overwrite)
+    done = _prepare(output, _settings(session, target), overwrite=overwrite)
     report = Report()
     total = sum(1 for _ in read_rows(source)) * len(job.methods)
     with output.open("a", encoding="utf-8") as out, Progress("explaining", total, show=True) as bar:
         lines = enumerate(read_rows(source), start=1)
         while chunk := list(islice(lines, CHUNK)):
-            _chunk(job, chunk, target, done, out, bar, report)
+            _chunk(session, chunk, target, done, out, bar, report)
     _say(report, output)
     return 1 if report.bad else 0
 
 
-def _settings(job: Job, target: str | None) -> dict[str, Any]:
+def _settings(session: Session, target: str | None) -> dict[str, Any]:
     """All that changes a number: written beside the output and compared before going on."""
     return {
-        "model": job.model.fingerprint,
-        "methods": [str(Spec.of(method)) for method in job.methods.values()],
-        "units": job.units,
-        "removal": type(job.removal).__name__ + getattr(job.removal, "token", ""),
-        "scope": job.scope,
-        "seed": job.seed,
+        "model": session.model.fingerprint,
+        "methods": [str(Spec.of(method)) for method in session.methods.values()],
+        "units": session.units,
+        "removal": session.removal.name,
+        "scope": session.scope,
+        "seed": session.seed,
         "target": target,
     }
 
@@ -78,7 +78,7 @@ def _prepare(output: Path, settings: dict[str, Any], *, overwrite: bool) -> set[
 
 
 def _chunk(
-    job: Job,
+    session: Session,
     chunk: list[tuple[int, Any]],
     target: str | None,
     done: set[tuple[str, str]],
@@ -86,14 +86,14 @@ def _chunk(
     bar: Progress,
     report: Report,
 ) -> None:
-    good = [(line, item) for line, raw in chunk if (item := _good(job, line, raw, report)) is not None]
-    names = [str(Spec.of(method)) for method in job.methods.values()]
+    good = [(line, item) for line, raw in chunk if (item := _good(session, line, raw, report)) is not None]
+    names = [str(Spec.of(method)) for method in session.methods.values()]
     todo = [(line, item) for line, item in good if any((item.id, name) not in done for name in names)]
     report.skipped += len(good) - len(todo)
     bar.advance((len(chunk) - len(todo)) * len(names))
     while todo:
         try:
-            found = job.run(todo, [target] * len(todo), bar)
+            found = session.explain_chunk(todo, [target] * len(todo), bar)
             break
         except InputError as error:  # found out only while running, e.g. NaN logits: leave that line out
             if error.index is None:
@@ -109,7 +109,7 @@ def _chunk(
     report.written += len(fresh)
 
 
-def _good(job: Job, line: int, raw: Any, report: Report) -> Example | None:
+def _good(session: Session, line: int, raw: Any, report: Report) -> Example | None:
     try:
         if isinstance(raw, InputError):
             raise raw

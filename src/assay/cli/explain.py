@@ -54,20 +54,21 @@ def run(
     html: Annotated[Path | None, typer.Option(help="also write an HTML page")] = None,
 ) -> None:
     """Explain predictions of a model."""
-    from assay.explainers.explain import Job, named_methods
+    from assay.explainers.methods import named_methods
+    from assay.explainers.session import Session
 
     if (input is None) != (output is None):
         raise SpecError("--input and --output go together; without them the texts are arguments")
     reader = loaded(model, prompt, label, device, dtype, max_length)
-    job = Job.make(reader, named_methods(split(method)), units, removal, scope, seed, batch_tokens)
+    session = Session.create(reader, named_methods(split(method)), units, removal, scope, seed, batch_tokens)
     if input is not None and output is not None:
         from assay.cli._file import explain_file
 
-        raise typer.Exit(explain_file(job, input, output, target, overwrite=overwrite))
-    _show(_explain(job, texts, text_pair, target), as_json, html)
+        raise typer.Exit(explain_file(session, input, output, target, overwrite=overwrite))
+    _show(_explain(session, texts, text_pair, target), as_json, html)
 
 
-def _explain(job: Any, texts: list[str] | None, pair: str | None, target: str | None) -> list[tuple[str, Any]]:
+def _explain(session: Any, texts: list[str] | None, pair: str | None, target: str | None) -> list[tuple[str, Any]]:
     """Attributions with the spec of each, those of one text together."""
     from assay.core.progress import Progress
     from assay.core.types import Example
@@ -76,8 +77,8 @@ def _explain(job: Any, texts: list[str] | None, pair: str | None, target: str | 
     if pair is not None and (texts is None or len(texts) != 1):
         raise SpecError("--text-pair goes with exactly one text")
     given = [Example(text, pair, id=str(i)) for i, text in enumerate(texts)] if texts else builtin()[:3]
-    with Progress("explaining", len(given) * len(job.methods)) as bar:
-        found = job.run(list(enumerate(given)), [target] * len(given), bar)
+    with Progress("explaining", len(given) * len(session.methods)) as bar:
+        found = session.explain_chunk(list(enumerate(given)), [target] * len(given), bar)
     return [(name, found[name][i]) for i in range(len(given)) for name in found]
 
 

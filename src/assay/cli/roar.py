@@ -83,9 +83,9 @@ def run(
     if score not in SCORES:
         raise SpecError(f"--score {score}: {nearest(score, SCORES)}")
     if base is not None:
-        from assay.models.load import check_there
+        from assay.models.load import check_exists
 
-        check_there(base)
+        check_exists(base)
     warnings.filterwarnings("ignore", message="an input is longer")  # one for each
     kept = Store(store if store is not None else default_folder())
     plan = make_plan(YamlNode("roar", "roar", content(options)), kept)
