@@ -30,7 +30,7 @@ ONLY_IN = {  # third parties that may be imported in one place only
     "plotly": ("reports/",),
     "fastapi": ("web/",),
     "flask": ("web/",),
-    "typer": ("cli/",),
+    "cyclopts": ("cli/",),
     "peft": ("models/load.py",),
     "captum": (),
     "pickle": (),

@@ -149,13 +149,13 @@ def test_list_of_some_names(tmp_path: Path) -> None:
     assert [line.split()[0] for line in shown.splitlines() if not line.startswith(" ")] == ["decompx", "alti"]
     wrong = run("list", "removals", "zeros", cwd=tmp_path)
     assert wrong.returncode != 0
-    assert "there is no 'zeros' among the removals; did you mean 'zero'?" in " ".join(wrong.stderr.split())
+    assert "'zeros' is not in the list of removals; did you mean 'zero'?" in " ".join(wrong.stderr.split())
 
 
 def test_list_says_what_a_method_costs_and_where_it_works(tmp_path: Path) -> None:
     shown = " ".join(run("list", "methods", "--long", cwd=tmp_path).stdout.split())
     for words in (
-        "search; signed, not complete, per class; explains the probability unless told otherwise",
+        "search; signed, not complete, per class; explains the probability by default",
         "passes per input: at most (beam n (n + 1) + n) f memory per input: beam x n x n masks families: all",
         "families: all but deberta_v2",
         "f forward pass, b backward pass, n units",

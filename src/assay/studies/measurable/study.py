@@ -27,12 +27,20 @@ class Measurable:
     """
 
     methods: tuple[str, ...] = METHODS
+    """The paper's measures (attention, gradient, input_x_gradient, integrated_gradients,
+    published_integrated_gradients) or any methods; random is always included."""
     step: int = 10
+    """Per cent of the words masked in addition at each step."""
     signed: bool = False
+    """Rank words by signed scores instead of absolute values."""
     target: Literal["gold", "predicted"] = "gold"
+    """Explain the gold or the predicted class."""
     test: str = "test"
+    """Split to test the models on."""
     test_limit: int | None = None
+    """Test on only this many examples, drawn at random."""
     batch_tokens: int | None = None
+    """Token positions per forward pass; changes speed and memory, no number."""
 
     needs_model_files: ClassVar[bool] = False
     by: ClassVar[By] = "share"
