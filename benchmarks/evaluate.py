@@ -1,6 +1,6 @@
 """What an evaluation costs: Assay beside the bare passes it needs, and beside Captum plus a loop. Prints ratios.
 
-    OMP_NUM_THREADS=1 python benchmarks/evaluate.py --write docs/speed_evaluate.md
+    OMP_NUM_THREADS=1 python benchmarks/evaluate.py --write evaluate.md
 
 The floor: every sequence that Assay sent through the model (equal masks once), by its length and with its backward pass
 if it had one, in a bare loop sorted by length at the best of several batch sizes, parameters frozen.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from assay.api.list_datasets import list_datasets
     from assay.api.randomise import randomise
     from assay.api.report import report
+    from assay.api.results import results
     from assay.api.roar import roar, roar_plan
     from assay.api.run import run
     from assay.api.status import status
@@ -49,6 +50,7 @@ _LAZY = {
     "pack": "assay.api.archive",
     "randomise": "assay.api.randomise",
     "report": "assay.api.report",
+    "results": "assay.api.results",
     "roar": "assay.api.roar",
     "roar_plan": "assay.api.roar",
     "run": "assay.api.run",
@@ -84,6 +86,7 @@ __all__ = [
     "pack",
     "randomise",
     "report",
+    "results",
     "roar",
     "roar_plan",
     "run",

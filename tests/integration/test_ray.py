@@ -33,7 +33,7 @@ data:
 models: {minilm: MODEL, tiny: builtin}
 studies:
   evaluate: {methods: [gradient, "lime(samples=20)"], metrics: [sufficiency, comprehensiveness]}
-  randomisation: {kind: study, study: "layer_randomisation(methods=[gradient], modes=[independent])"}
+  randomisation: {kind: randomise, methods: [gradient], modes: [independent]}
 """
 
 

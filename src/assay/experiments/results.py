@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from assay.experiments.job import Row
-from assay.experiments.plan import Plan, open_plan
+from assay.experiments.plan import Plan
 from assay.experiments.references import AnyModel, TrainedModel
 from assay.experiments.store import Store
 from assay.experiments.study import tidy_rows
@@ -13,13 +11,9 @@ from assay.models.load import load_without_weights
 from assay.models.model import Model
 
 
-def results(plan: str | Path | Plan, store: str | Path | Store | None = None) -> list[Row]:
-    """One row per number: study, model, data, then what the study adds. Unfinished jobs have no rows.
-
-    An evaluation adds method, metric, example and value; a training adds metric and value.
-    """
-    opened, store = open_plan(plan, store)
-    return [*training_rows(opened, store), *tidy_rows(opened.cells, store)]
+def tidy_results(plan: Plan, store: Store) -> list[Row]:
+    """One row per number of the finished jobs of a plan; see `assay.results`."""
+    return [*training_rows(plan, store), *tidy_rows(plan.cells, store)]
 
 
 def training_rows(plan: Plan, store: Store) -> list[Row]:
@@ -29,7 +23,7 @@ def training_rows(plan: Plan, store: Store) -> list[Row]:
 
 
 def open_model(reference: AnyModel, store: Store) -> Model:
-    """A cell's model for a page. Of a trained model whose weights were deleted, the rest: it encodes, but runs not."""
+    """The model of a cell, for a page. Without its weights if these were deleted: it can encode, but not predict."""
     artifacts = store.artifacts
     if not isinstance(reference, TrainedModel) or artifacts.has(reference.key):
         return reference.open(artifacts)

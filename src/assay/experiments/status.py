@@ -1,4 +1,4 @@
-"""How far a plan is: every job's state, counted by study and model."""
+"""The status of a plan: the state of every job, counted by study and model."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ class Status:
     store: Store
     states: dict[str, State]
     reasons: dict[str, str]
-    before: int = 0  # jobs that were done before the run that this is the end of
+    before: int = 0  # jobs that were done before the run
 
     def counts(self) -> dict[tuple[str, str], Counter[State]]:
-        """How many jobs are in each state, by study and model."""
-        found: dict[tuple[str, str], Counter[State]] = {}
+        """Number of jobs in each state, by study and model."""
+        counts: dict[tuple[str, str], Counter[State]] = {}
         for key, job in self.plan.jobs.items():
             where = str(job.tags["study"]), str(job.tags["model"])
-            found.setdefault(where, Counter())[self.states[key]] += 1
-        return found
+            counts.setdefault(where, Counter())[self.states[key]] += 1
+        return counts
 
     def of(self, state: State) -> list[Job]:
-        return [self.plan.jobs[key] for key, found in self.states.items() if found is state]
+        return [self.plan.jobs[key] for key, current in self.states.items() if current is state]
 
     @property
     def ok(self) -> bool:
         return not self.of(State.failed)
 
     def why(self, state: State) -> dict[str, int]:
-        """Each reason with the number of jobs that it stopped."""
+        """Every reason with the number of jobs it stopped."""
         jobs = self.of(state)
         return dict(Counter(f"{job.tags['study']} {job.tags['model']}: {self.reasons[job.key]}" for job in jobs))
 

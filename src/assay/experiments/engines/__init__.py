@@ -31,7 +31,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def unwanted(name: str, given: dict[str, Any], why: str) -> str:
-    """The sentence for an option that an engine has no use for."""
+def unusable_options(name: str, given: dict[str, Any], why: str) -> str:
+    """The error message for options that an engine cannot use."""
     options = ", ".join(f"--{key} {value}" for key, value in given.items())
     return f"{options}: the {name} engine {why}"

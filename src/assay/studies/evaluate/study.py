@@ -35,7 +35,7 @@ PLAUSIBILITY = ("auprc", "token_f1")  # added where the data have rationales
 class Evaluate:
     """Which explanation method is faithful for this model on these data?"""
 
-    methods: tuple[Any, ...] = METHODS
+    methods: tuple[str, ...] = METHODS
     """Explanation methods to compare; `assay list methods` shows all."""
     metrics: tuple[str, ...] | None = None
     """Metrics to compare them by. Default: faithfulness, and plausibility where the data have rationales."""

@@ -1,4 +1,4 @@
-"""Faithfulness without retraining: one model that has been trained with masks, and ROAR's curves from it alone."""
+"""The settings of a measurable model and its jobs: ROAR's curves without retraining (Madsen et al. 2024)."""
 
 from __future__ import annotations
 
@@ -20,27 +20,26 @@ from assay.studies.roar.tasks import RankTask, RoarData
 
 @dataclass(frozen=True)
 class Measurable:
-    """Masked fine-tuning (Madsen et al. 2024): half of each batch is masked by a share from U(0,1).
+    """ROAR's curves from one model fine-tuned with masks: half of each batch is masked by a share from U(0, 1).
 
-    The fields are those of `roar`; words are ranked anew after each step, by the same model. Beside each curve stands
-    how many inputs the model does not know (MaSF), which should be about 5 %.
+    Words are ranked again after each step, by the same model. A test (MaSF) counts the masked inputs that the model
+    does not know; about 5 % are expected.
     """
 
     methods: tuple[str, ...] = METHODS
-    """The paper's measures (attention, gradient, input_x_gradient, integrated_gradients,
-    published_integrated_gradients) or any methods; random is always included."""
+    """Measures of the paper or any method specs; random is always included."""
     step: int = 10
-    """Per cent of the words masked in addition at each step."""
+    """Per cent of words masked per step."""
     signed: bool = False
-    """Rank words by signed scores instead of absolute values."""
+    """Rank by signed scores instead of absolute values."""
     target: Literal["gold", "predicted"] = "gold"
     """Explain the gold or the predicted class."""
     test: str = "test"
-    """Split to test the models on."""
+    """Split that the model is tested on."""
     test_limit: int | None = None
-    """Test on only this many examples, drawn at random."""
+    """Test on a random subset of this many examples."""
     batch_tokens: int | None = None
-    """Token positions per forward pass; changes speed and memory, no number."""
+    """Token positions per forward pass when explaining; changes speed and memory, no number."""
 
     needs_model_files: ClassVar[bool] = False
     by: ClassVar[By] = "share"
@@ -48,7 +47,7 @@ class Measurable:
 
     def __post_init__(self) -> None:
         if not self.methods:
-            raise SpecError("methods=[]: name at least one; random is there without being named")
+            raise SpecError("methods=[]: name at least one; random is always included")
         if self.target not in ("predicted", "gold"):
             raise SpecError(f"target={self.target!r}: give 'predicted' or 'gold'")
         check_steps(self.specs, self.steps, self.step)

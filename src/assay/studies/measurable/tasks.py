@@ -26,7 +26,7 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class MaskedFinetuningTask:
-    """A training with masks, selected on the validation split and a masked copy of it."""
+    """Fine-tune with masks; the best epoch is chosen on the validation split and a masked copy of it."""
 
     source: RoarData
     revision: ClassVar[int] = 1
@@ -42,7 +42,7 @@ class MaskedFinetuningTask:
 
 @dataclass(frozen=True)
 class CurveTask:
-    """What one model answers with ever more of the words masked that a method ranks first."""
+    """Predictions of one model as more and more of the words that a method ranks first are masked."""
 
     rank: RankTask
     steps: tuple[Amount, ...]
@@ -62,7 +62,7 @@ class CurveTask:
         return JobResult(rows, {"seconds": time.perf_counter() - began})
 
     def masked(self, model: Model) -> Iterator[tuple[int | str, Dataset]]:
-        """The test split with nothing, ever more, and everything masked."""
+        """The test split with nothing masked, each step, and everything masked."""
         data = self.rank.source.test_split()
         now, ranks = data, None
         yield 0, data
@@ -79,7 +79,7 @@ class CurveTask:
 
 
 def features(model: Model, data: Dataset) -> NDArray[np.float64]:
-    """(N,L,D) the highest activations, in batches of about one length."""
+    """(N,L,D) the highest activations, in batches of similar length."""
     held = encoded(model, data, progress=False)
     order = np.argsort(held.data.lengths or [], kind="stable")
     parts = np.split(order, range(BATCH, len(order), BATCH))

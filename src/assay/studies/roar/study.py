@@ -1,4 +1,4 @@
-"""ROAR and Recursive ROAR: remove what a method calls important, train again, and see how much worse it gets."""
+"""The settings of ROAR and Recursive ROAR, and their jobs (Hooker et al. 2019; Madsen et al. 2022)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay.studies.roar.tasks import RankTask, RetrainTask, RoarData, UnmaskedTa
 from assay.training.scratch import is_scratch
 
 RANDOM = "random"
-MEASURES = {  # the paper's measures by its names; any other name is a method of the catalogue
+MEASURES = {  # the measures of Madsen et al. by their names; any other name is a method
     "attention": "average_attention",  # of a BiLSTM: its attention
     "gradient": "gradient(reduction=vocabulary)",
     "input_x_gradient": "gradient_x_input",
@@ -32,54 +32,47 @@ METHODS = ("attention", "gradient", "input_x_gradient", "integrated_gradients")
 
 @dataclass(frozen=True)
 class Roar:
-    """Performance after training on data without the most important words, for rising shares of them.
-
-    methods: the paper's measures (`gradient` is its norm over the vocabulary, `integrated_gradients` has a zero
-    baseline and 50 right points, `published_integrated_gradients` is what its code computed) or any spec; random is
-    always there. recursive: words are ranked anew by each retrained model. by: a `share` in per cent up to 100, or a
-    `count` of words, 10 unless `last` says more. Scores enter as absolute values unless `signed`. The gold label is
-    explained: with `target: predicted` and recursion no mask after the first can tell it.
-    """
+    """Do models get worse when they are retrained without the words that a method ranks first?"""
 
     methods: tuple[str, ...] = METHODS
-    """The paper's measures (attention, gradient, input_x_gradient, integrated_gradients,
-    published_integrated_gradients) or any methods; random is always included."""
+    """Measures of the paper (attention, gradient, input_x_gradient, integrated_gradients,
+    published_integrated_gradients) or any method specs; random is always included."""
     recursive: bool = True
-    """Rank words again with each retrained model."""
+    """Rank the words again with each retrained model."""
     by: By = "share"
-    """Mask a share of the words in per cent, or a count of words."""
+    """Mask a share (per cent) or a count of words."""
     step: int = 10
-    """Per cent of the words, or words, masked in addition at each step."""
+    """Per cent of words, or number of words, masked per step."""
     last: int | None = None
     """The last step. Default: 100 per cent, or 10 words."""
     signed: bool = False
-    """Rank words by signed scores instead of absolute values."""
+    """Rank by signed scores instead of absolute values."""
     target: Literal["gold", "predicted"] = "gold"
-    """Explain the gold or the predicted class."""
+    """Explain the gold or the predicted class. Masks chosen by the gold class may reveal it."""
     test: str = "test"
-    """Split to test the models on."""
+    """Split that the models are tested on."""
     test_limit: int | None = None
-    """Test on only this many examples, drawn at random."""
+    """Test on a random subset of this many examples."""
     batch_tokens: int | None = None
-    """Token positions per forward pass; changes speed and memory, no number."""
+    """Token positions per forward pass when explaining; changes speed and memory, no number."""
 
     needs_model_files: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.methods:
-            raise SpecError("methods=[]: name at least one; random is there without being named")
+            raise SpecError("methods=[]: name at least one; random is always included")
         if self.target not in ("predicted", "gold"):
             raise SpecError(f"target={self.target!r}: give 'predicted' or 'gold'")
         check_steps(self.specs, self.steps, self.step)  # an error of the plan, not of its jobs
 
     @cached_property
     def specs(self) -> dict[str, str]:
-        """Method specs by the names under which they were asked for; random comes first."""
+        """Method specs by the names they were given as; random comes first."""
         return specs_of(self.methods)
 
     @cached_property
     def steps(self) -> list[Amount]:
-        """What is masked step by step; all of it is a run of its own."""
+        """How much is masked at each step; everything masked is a run of its own."""
         return [amount for amount in amounts(self.by, self.step, self.last) if amount != Amount("share", 100)]
 
     def jobs(self, context: StudyContext) -> list[Job]:
@@ -96,25 +89,25 @@ class Roar:
 
 
 def specs_of(methods: tuple[str, ...]) -> dict[str, str]:
-    """Method specs by the names under which they were asked for; random comes first."""
+    """Method specs by the names they were given as; random comes first."""
     names = [RANDOM, *(name for name in methods if name != RANDOM)]
-    found = {name: MEASURES.get(name, name) for name in names}
-    for name in found:
+    specs = {name: MEASURES.get(name, name) for name in names}
+    for name in specs:
         if name not in MEASURES and (head := parse(name).name) not in CATALOGUE.names:
             raise SpecError(f"there is no method {head!r}; {nearest(head, [*MEASURES, *CATALOGUE.names])}")
-    named_methods(found.values())
-    return found
+    named_methods(specs.values())
+    return specs
 
 
 def check_steps(specs: Mapping[str, str], steps: Sequence[Amount], step: int) -> None:
-    """A method needs a step between the ends that all share."""
+    """There must be a step between nothing and everything masked."""
     if not steps and set(specs) > {RANDOM}:
-        raise SpecError(f"a step of {step} leaves nothing between none and all masked; give at most 50 per cent")
+        raise SpecError(f"step={step} leaves no step between nothing and everything masked; give at most 50 per cent")
 
 
 def check_family(specs: Mapping[str, str], base: str) -> None:
-    """A method that is known to refuse the family is an error of the plan, not of its jobs."""
-    family = parse(base).name if is_scratch(base) else None  # what a pretrained folder is shows when it is loaded
+    """Refuse methods that do not support the family before anything is trained."""
+    family = parse(base).name if is_scratch(base) else None  # of a pretrained folder, only loading tells
     for name, spec in specs.items():
         if family is not None and (why := supported(parse(spec).name).get(family)):
             raise SpecError(f"{name} does not work on {family}: {why}")
@@ -124,15 +117,17 @@ def trained_model(context: StudyContext, test: str, test_limit: int | None) -> t
     """The model, which the plan must train, with its three splits."""
     model = context.model
     if not isinstance(model, TrainedModel) or model.training is None:
-        raise SpecError(f"ROAR trains its models again, but {model.name} comes from outside; write train: and on:")
+        raise SpecError(
+            f"ROAR retrains its models, but {model.name} is loaded. Use `train:` and `on:` instead of `load:`."
+        )
     if (model.training.task or model.training.splits()[0].task) != "classification":
-        raise SpecError("ROAR measures classes; a model of scores has none")
+        raise SpecError("ROAR needs a classifier; this model predicts scores.")
     return model, RoarData(model.training, test, test_limit)
 
 
 @dataclass(frozen=True)
 class _JobMaker:
-    """Jobs of one model (one seed) on one data set."""
+    """Makes the jobs of one model (one seed) on one data set."""
 
     study: Roar
     context: StudyContext
@@ -140,12 +135,15 @@ class _JobMaker:
     source: RoarData
 
     def method(self, name: str) -> list[Job]:
-        """0, then rank and retrain step by step, then all; a rank serves one step if recursive, else all."""
-        out = [self.intact(name)]
-        anew = self.study.recursive and name != RANDOM  # random scores ask no model
+        """Test the unmasked model, then rank and retrain step by step, then mask everything.
+
+        With recursion every step has its own ranking; without, all steps share one.
+        """
+        out = [self.unmasked(name)]
+        rerank = self.study.recursive and name != RANDOM  # random scores need no model
         key, before, rank = self.model.key, None, None
         for amount in self.study.steps:
-            if rank is None or anew:
+            if rank is None or rerank:
                 rank = self.rank(name, key, before, amount)
                 out.append(rank)
             step = self.retrain(name, amount, rank.key)
@@ -153,7 +151,7 @@ class _JobMaker:
             out.append(step)
         return [*out, self.retrain(name, None, None)]
 
-    def intact(self, name: str) -> Job:
+    def unmasked(self, name: str) -> Job:
         spec = {
             "kind": "roar_test",
             "revision": UnmaskedTask.revision,
@@ -166,7 +164,7 @@ class _JobMaker:
         method, seed = self.study.specs[name], self.source.training.seed
         extra = () if before is None else (before[0],)
         (full,) = named_methods([method]).values()
-        target = self.study.target if full.class_dependent else "gold"  # what explains no class is shared by both
+        target = self.study.target if full.class_dependent else "gold"  # methods that explain no class share their jobs
         task = RankTask(self.source, method, key, before, self.study.signed, target, seed, self.study.batch_tokens)
         spec = {
             "kind": "roar_rank",

@@ -1,7 +1,7 @@
-"""The three jobs that ROAR is made of: rank the words of every example, train on masked data, test.
+"""The jobs of ROAR: rank the words of every example, retrain on masked data, test.
 
-All three splits are masked. A rank is a folder with the spans of every example in the order in which they are masked; a
-retraining is a model with its answers on the masked test split.
+All three splits are masked. A ranking is a folder with the spans of every example in masking order; a retraining is a
+model with its predictions on the masked test split.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from assay.training.encoded import encoded
 
 SPLITS = ("train", "validation", "test")
 RANKS = "ranks.npz"
-CHUNK = 512  # texts explained together: so many that batches of one length are full, which an LSTM gains by
-PRIMARY = 0  # the segment that is masked; the auxiliary text never is
+CHUNK = 512  # texts explained together: enough to fill batches of one length, which makes LSTMs faster
+PRIMARY = 0  # the segment that is masked; the second text never is
 TOPS, SHARES = range(1, 11), range(10, 100, 10)  # of the sparsity
 Explained = tuple[list[Span], NDArray[Any]]  # the words of a text and their scores
 
 
 @dataclass(frozen=True)
 class RoarData:
-    """The three splits of a training and its test, unmasked."""
+    """The unmasked splits of a training, and the test split."""
 
     training: TrainingTask
     test: str
@@ -67,12 +67,12 @@ def _test_split(source: RoarData) -> Dataset:
 
 @dataclass(frozen=True)
 class RankTask:
-    """Which words are masked first, by a method on the model of the step before (`before`: its key and mask)."""
+    """Rank words by a method on the model of the previous step."""
 
     source: RoarData
     method: str
     model: str  # key of the training
-    before: tuple[str, Amount] | None = None  # key of the rank that the model was trained with, and how much of it
+    before: tuple[str, Amount] | None = None  # key of the ranking that model was trained with, and how much of it
     signed: bool = False
     target: Literal["gold", "predicted"] = "gold"
     seed: int = 0
@@ -92,7 +92,7 @@ class RankTask:
         return JobResult(rows, {"seconds": time.perf_counter() - began})
 
     def ranked(self, model: Model, data: Dataset, done: Ranks | None) -> tuple[Ranks, list[NDArray[Any]]]:
-        """The spans of every example in their order, and the scores of its words that are not yet masked."""
+        """The spans of every example in masking order, and the scores of its words that are not masked yet."""
         asked = Explaining.make(
             model, named_methods([self.method]), scope=PRIMARY, seed=self.seed, batch_tokens=self.batch_tokens
         )
@@ -108,14 +108,14 @@ class RankTask:
         return ranks, scores
 
     def _explained(self, asked: Explaining, data: Dataset) -> dict[int, Explained]:
-        """By place in the data; a text without words is left out."""
+        """Scores by position in the data; texts without words are left out."""
         out: dict[int, Explained] = {}
         examples = list(enumerate(data))
         for start in range(0, len(examples), CHUNK):
             chunk = examples[start : start + CHUNK]
             try:
                 found = list(self._chunk(asked, data, chunk))
-            except InputError:  # so rare that looking first would cost more
+            except InputError:  # rare, so checking first would cost more
                 chunk = [(i, e) for i, e in chunk if _readable(asked, e)]
                 found = list(self._chunk(asked, data, chunk)) if chunk else []
             out |= zip((i for i, _ in chunk), found, strict=True)
@@ -143,7 +143,7 @@ def _readable(asked: Explaining, example: Example) -> bool:
 
 
 def sparsity(scores: Sequence[NDArray[Any]]) -> dict[str, float]:
-    """Mean share of the mass in the top 1..10 words and in the top 10..90 % (int(n q) + 1 words), of the validation."""
+    """Mean share of the mass in the top 1 to 10 words and in the top 10 to 90 % (int(n q) + 1 words)."""
     sizes = [np.sort(np.abs(s))[::-1] for s in scores if len(s) and np.abs(s).sum() > 0]
     if not sizes:
         return {}
@@ -159,14 +159,14 @@ Ranks = Sequence[Sequence[Span]]  # per example the spans of its words in the or
 
 
 def apply(data: Dataset, ranks: Ranks, amount: Amount) -> Dataset:
-    """The data with the first words of every rank masked for good; sorted, so that a set of words is one data set."""
+    """The data with the first words of every ranking masked; sorted, so that equal sets give equal data."""
     pairs = zip(data, ranks, strict=True)
     examples = tuple(replace(e, removed=tuple(sorted(rank[: amount.of(len(rank))]))) for e, rank in pairs)
     return replace(data, examples=examples)
 
 
 def everything(data: Dataset) -> Dataset:
-    """The data with the whole primary text masked."""
+    """The data with the whole first text masked."""
     return replace(data, examples=tuple(replace(e, removed=whole(e.text)) for e in data))
 
 
@@ -194,7 +194,7 @@ def read_ranks(folder: Path) -> dict[str, Ranks]:
 
 @dataclass(frozen=True)
 class RetrainTask:
-    """A fresh model trained, selected and tested on masked data; `rank` None: with everything masked."""
+    """Train, select and test a model on masked data; with `rank` None, everything is masked."""
 
     source: RoarData
     amount: Amount | None
@@ -221,7 +221,7 @@ class RetrainTask:
 
 @dataclass(frozen=True)
 class UnmaskedTask:
-    """The unmasked model on the unmasked test split."""
+    """Test the unmasked model on the unmasked test split."""
 
     source: RoarData
     model: str
@@ -235,7 +235,7 @@ class UnmaskedTask:
 
 
 def tested(model: Model, data: Dataset) -> dict[str, Any]:
-    """Answers, gold and scores on the examples of a test split that have a label."""
+    """Predictions, gold labels and scores on the labelled examples of a test split."""
     held = encoded(model, data, progress=False)
     outputs = predict(Trainable(model).eval(), held)
     scores = {name: m.score(outputs, held.gold) for name, m in performance_metrics(model.task).items()}
