@@ -72,7 +72,7 @@ def test_show_a_generator(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["show"], "parameter DATA requires an argument"),
+        (["show"], "DATA needs a value. Run `assay data show --help`"),
         (["show", "all/reviews"], "reviews has several splits; choose one with split=...: dev, train"),
         (["show", "all/reviews", "--split", "test"], "reviews has no split 'test'"),
         (["show", "all/review"], "there is no file or folder 'all/review'"),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay.models.model import Model
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Number = TypeVar("Number", int, float)
 
 INPUT = Group("Input", sort_key=0)
 MODEL = Group("Model", sort_key=1)
@@ -49,12 +50,19 @@ def spec_list(_: Any, tokens: Sequence[Token]) -> list[str]:
 
 def int_list(_: Any, tokens: Sequence[Token]) -> int | list[int]:
     """One number, or several separated by commas."""
-    numbers = [int(part) for part in split(tokens[0].value)]
+    numbers = _numbers(int, tokens[0].value)
     return numbers[0] if len(numbers) == 1 else numbers
 
 
 def float_list(_: Any, tokens: Sequence[Token]) -> list[float]:
-    return [float(part) for part in split(tokens[0].value)]
+    return _numbers(float, tokens[0].value)
+
+
+def _numbers(kind: Callable[[str], Number], text: str) -> list[Number]:
+    try:
+        return [kind(part) for part in split(text)]
+    except ValueError as error:
+        raise SpecError(f"{text!r} is not a list of numbers such as 1,2") from error
 
 
 def columns_by_role(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:

@@ -7,7 +7,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from cyclopts import App, CycloptsError, Group
+from cyclopts import App, CycloptsError, Group, MissingArgumentError, UnusedCliTokensError
 from rich.console import Console
 
 from assay import __version__
@@ -51,6 +51,16 @@ def _register() -> None:
 _register()
 
 
+def _sentence(error: Exception) -> str:
+    match error:
+        case MissingArgumentError(argument=argument, command_chain=chain) if argument is not None:
+            command = " ".join(["assay", *(chain or ())])
+            return f"{argument.name} needs a value. Run `{command} --help` to see all options."
+        case UnusedCliTokensError(unused_tokens=[token, *_]):
+            return f"Unexpected argument {token!r}."
+    return str(error)
+
+
 def main() -> None:
     """Run a command. Refused input ends with one sentence and exit code 2, Ctrl-C with exit code 130."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -65,7 +75,7 @@ def main() -> None:
     try:
         app(sys.argv[1:])
     except (AssayError, CycloptsError) as error:
-        console.print(f"error: {error}", style="red", markup=False)
+        console.print(f"error: {_sentence(error)}", style="red", markup=False)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
