@@ -104,6 +104,7 @@ def test_a_file_with_bad_lines_keeps_the_good_ones(tmp_path: Path) -> None:
     assert "other settings" in other.stderr
 
 
+@pytest.mark.kill
 def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     texts = [f"film number {i} is a modest pleasure that accomplishes its goals" for i in range(400)]
     (tmp_path / "in.txt").write_text("\n".join(texts) + "\n")
@@ -136,10 +137,19 @@ def _scores(path: Path) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [("methods", "kernel_shap"), ("families", "deberta_v2"), ("removals", "zero")]
+    ("listing", "name"),
+    [
+        ("methods", "kernel_shap"),
+        ("metrics", "top_k_mass"),
+        ("agreement", "top_k_overlap"),
+        ("performance", "auroc"),
+        ("attack_measures", "rank_change"),
+        ("families", "deberta_v2"),
+        ("removals", "zero"),
+    ],
 )
-def test_list(kind: str, name: str, tmp_path: Path) -> None:
-    short, long = run("list", kind, cwd=tmp_path), run("list", kind, "--long", cwd=tmp_path)
+def test_list(listing: str, name: str, tmp_path: Path) -> None:
+    short, long = run("list", listing, cwd=tmp_path), run("list", listing, "--long", cwd=tmp_path)
     assert name in short.stdout
     assert len(long.stdout) > len(short.stdout)
 

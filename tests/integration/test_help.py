@@ -34,6 +34,9 @@ print("imported:", *sorted({"torch", "transformers", "numpy", "pandas"} & set(sy
         "list metrics --long",
         "list families",
         "list removals",
+        "list agreement",
+        "list performance",
+        "list attack_measures",
         "list studies",
     ],
 )

@@ -19,7 +19,7 @@ import pytest
 MINILM = Path("~/.cache/assay-teacher/minilm-sst2").expanduser()
 RAY = Path(sys.executable).parent / "ray"
 pytestmark = [
-    pytest.mark.slow,  # a cluster takes half a minute to start
+    pytest.mark.ray,  # a cluster takes half a minute to start
     pytest.mark.skipif(not RAY.exists(), reason="needs the extra: pip install 'assay[ray]'"),
 ]
 ENV = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1",

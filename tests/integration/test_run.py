@@ -155,7 +155,7 @@ def test_the_study_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "length.csv" in files
 
 
-@pytest.mark.slow
+@pytest.mark.kill
 def test_a_run_of_hundreds_of_real_jobs_killed_ten_times_ends_with_the_same_table(tmp_path: Path) -> None:
     """Small evaluations of the built-in model and trainings, each process killed (SIGKILL) at a random moment."""
     data = [f"  d{i}: {{source: builtin, limit: 2, seed: {i}}}" for i in range(220)]
@@ -192,7 +192,7 @@ studies:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.kill
 def test_a_training_killed_inside_a_plan_goes_on_and_ends_with_the_same_table(tmp_path: Path) -> None:
     """SIGKILL in the middle of the second training: the first is not repeated, the second goes on."""
     (tmp_path / "plan.yaml").write_text(TRAININGS.replace("EPOCHS", "60"))

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 from assay.core.catalog import Catalog
 from assay.core.errors import SpecError, nearest
 
-Kind = Literal["methods", "metrics", "families", "removals", "studies"]
+Kind = Literal["methods", "metrics", "agreement", "performance", "attack_measures", "families", "removals", "studies"]
 FILE = "catalogue.json"  # read in place of the entries' modules, which import torch; a test keeps it up to date
 
 
@@ -44,7 +44,10 @@ def describe_all() -> str:
     """The content of the file, from the entries themselves."""
     describe = {
         "methods": _methods,
-        "metrics": _metrics,
+        "metrics": lambda: _metrics("METRICS"),
+        "agreement": lambda: _metrics("AGREEMENT"),
+        "performance": lambda: _metrics("PERFORMANCE"),
+        "attack_measures": lambda: _metrics("ATTACK_MEASURES"),
         "families": _families,
         "removals": _removals,
         "studies": _studies,
@@ -63,7 +66,7 @@ def _method(name: str, methods: Catalog) -> Entry:
     from assay.explainers.supported import in_words
 
     method = methods.make(name)
-    facts = getattr(method, "facts", method)
+    facts = method.facts
     properties = [
         "signed" if facts.signed else "not signed",
         "complete" if facts.complete else "not complete",
@@ -80,13 +83,9 @@ def _method(name: str, methods: Catalog) -> Entry:
     return Entry(name, _summary(methods, name), details)
 
 
-def _metrics() -> list[Entry]:
-    from assay.evaluation import GOLD
-    from assay.faithfulness import FAITHFULNESS
-
-    entries = [(FAITHFULNESS, name) for name in FAITHFULNESS.names]
-    entries += sorted(((GOLD, name) for name in GOLD.names), key=lambda pair: (GOLD.group(pair[1]), pair[1]))
-    return [_metric(name, catalog) for catalog, name in entries]
+def _metrics(constant: str) -> list[Entry]:
+    catalog: Catalog = getattr(importlib.import_module("assay.evaluation"), constant)
+    return [_metric(name, catalog) for name in catalog.names]
 
 
 def _metric(name: str, metrics: Catalog) -> Entry:

@@ -31,7 +31,7 @@ def evaluate(
     model: anything `load_model` takes. data: anything `load_dataset` takes. methods, metrics: specs such as
     "lime(samples=500)"; None is a default choice. limit: evaluate a random subset of this many examples.
     store: a folder for finished work, which the same call reuses; None is a cache folder.
-    settings: protocol, removal, units, scope, target, scale, seed and batch_tokens of `Evaluate`.
+    settings: protocol, removal, units, scope, target, scale, agreement, seed and batch_tokens of `Evaluate`.
     """
     study = make_settings(Evaluate, {"methods": methods, "metrics": metrics, **settings})
     loaded, dataset = load_model(model), load_dataset(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -13,11 +13,9 @@ from assay.core.errors import AssayError, InputError, SpecError
 from assay.core.progress import Progress
 from assay.core.spec import Spec
 from assay.core.types import Example
-from assay.datasets.columns import guess
-from assay.datasets.examples import example_of
-from assay.datasets.read import rows
+from assay.datasets.examples import as_example
+from assay.datasets.read import read_rows
 from assay.explainers.explain import CHUNK, Job, named_methods
-from assay.explainers.inputs import example
 
 
 @dataclass
@@ -57,9 +55,9 @@ def explain_file(
     methods = named_methods(method if isinstance(method, list) else [method])
     job = Job.make(model, methods, units, removal, scope, seed, batch_tokens)
     writer = _Writer(job, target, _stored(output, _settings(job, target), overwrite=overwrite))
-    total = sum(1 for _ in rows(input)) * len(job.methods)
+    total = sum(1 for _ in read_rows(input)) * len(job.methods)
     with output.open("a", encoding="utf-8") as file, Progress("explaining", total, progress) as bar:
-        lines = enumerate(rows(input), start=1)
+        lines = enumerate(read_rows(input), start=1)
         while chunk := list(islice(lines, CHUNK)):
             writer.write(chunk, file, bar)
     return writer.report
@@ -122,7 +120,7 @@ class _Writer:
         try:
             if isinstance(row, InputError):
                 raise row
-            item = _example(row, line)
+            item = as_example(row, line)
             self.job.encode(item, line)
         except InputError as error:
             self.report.errors[line] = error.message
@@ -145,10 +143,3 @@ class _Writer:
             else:
                 return [a for line in zip(*attributions.values(), strict=True) for a in line]
         return []
-
-
-def _example(row: Any, line: int) -> Example:
-    """A dict by its column names, as `load_dataset` reads it; a text or a pair as it is."""
-    if not isinstance(row, Mapping):
-        return example(row, line)
-    return example_of(row, guess([name for name, value in row.items() if value is not None]).bare(), line)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.core.errors import SpecError
 from assay.datasets.sources import sources, wraps
-from assay.datasets.splits import files
+from assay.datasets.splits import split_files
 
 
 def list_datasets(folder: str | Path | None = None) -> dict[str, str]:
@@ -28,8 +28,8 @@ def _summary(function: object) -> str:
 def _in_folder(folder: Path) -> dict[str, str]:
     if not folder.is_dir():
         raise SpecError(f"{folder} is not a folder; give a folder of data sets, or none for the built-in ones")
-    splits = {path.name: list(files(path)) for path in sorted(folder.iterdir()) if path.is_dir()}
-    splits |= {paths[0].name: ["one file"] for paths in files(folder).values()}
+    splits = {path.name: list(split_files(path)) for path in sorted(folder.iterdir()) if path.is_dir()}
+    splits |= {paths[0].name: ["one file"] for paths in split_files(folder).values()}
     if not any(splits.values()):
         raise SpecError(f"{folder} has no data sets; give a folder with csv, tsv, jsonl, json, parquet or npz files")
     return {name: ", ".join(names) for name, names in splits.items() if names}

@@ -35,7 +35,7 @@ def train(
     save_seconds: float = 60.0,
     overwrite: bool = False,
     on_start: Callable[[Dataset, Dataset], None] | None = None,
-    watch: Callable[[Check, bool], None] | None = None,
+    on_check: Callable[[Check, bool], None] | None = None,
     **settings: Any,
 ) -> TrainingResult:
     """Fine-tune a model on a data set and save the best checkpoint in `output`. Rerun to resume.
@@ -43,7 +43,7 @@ def train(
     base: a pretrained folder or hub id, or a size such as "bert(layers=2, width=128)". recipe: a Recipe or its spec,
     e.g. "recipe(epochs=3, learning_rate=2e-5)". split, validation: names of splits; None is train and dev, or 10 %
     held out. task: classification or regression; None follows the labels. on_start: called with the two splits.
-    watch: called after every validation. settings: fields of `Recipe`, which take precedence over `recipe`.
+    on_check: called after every validation. settings: fields of `Recipe`, which take precedence over `recipe`.
     """
     recipe = _recipe(recipe, settings)
     splits = training_data(
@@ -70,7 +70,7 @@ def train(
             task=task,
             device=device,
             save_seconds=save_seconds,
-            watch=watch,
+            on_check=on_check,
         )
 
 

@@ -1,4 +1,8 @@
-"""List methods, metrics, model families, removals or studies, by the names to use in specs."""
+"""List methods, metrics, model families, removals or studies, by the names to use in specs.
+
+metrics: for `evaluate --metrics`. agreement: for `evaluate --agreement`. performance: for `train --selection` and the
+requirements of a plan. attack_measures: reported by `attack`. studies: for plans.
+"""
 
 from __future__ import annotations
 

@@ -105,11 +105,11 @@ def train(
             save_seconds=save_seconds,
             overwrite=overwrite,
             on_start=print_sizes,
-            watch=print_check,
+            on_check=print_check,
             **vars(data),
             **settings.given(),
         )
-    kept = trained.history.kept
+    kept = trained.history.best_check
     if kept is not None:
         console.print(f"kept: {_scores(kept)}, of epoch {kept.epoch:.2f}; {trained.history.seconds:.0f} s")
     console.print(f"saved in {output}; use it with --model {output} or assay.load_model", markup=False)

@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 from assay.core.errors import SpecError, nearest
 from assay.datasets.dataset import Dataset
-from assay.evaluation import GOLD
+from assay.evaluation import PERFORMANCE
 from assay.experiments.job import Job, JobContext, JobResult, Row
 from assay.experiments.references import DataReference, base_identity
 from assay.training.classifier import TASKS, train_classifier
 from assay.training.loop import Loss
 from assay.training.recipe import LOSS, Recipe
 from assay.training.run_folder import CARD
-from assay.training.scratch import described, is_scratch
+from assay.training.scratch import is_scratch, parse_size
 from assay.training.splits import training_data
 
 SELECTIONS = {"classification": "accuracy", "regression": "pearson"}  # what chooses the checkpoint, if nothing is said
@@ -52,7 +52,7 @@ class TrainingTask:
     def __post_init__(self) -> None:
         Recipe.from_spec(self.recipe)
         if is_scratch(self.train):
-            described(self.train)
+            parse_size(self.train)
         if self.task is not None and self.task not in TASKS:
             raise SpecError(f"there is no task {self.task!r} to train for; {nearest(self.task, TASKS)}")
 
@@ -113,8 +113,8 @@ class TrainingTask:
 
 def performance_metrics(task: str) -> dict[str, Any]:
     """Every score of a model of this task."""
-    metrics = {name: GOLD.make(name) for name in GOLD.names if GOLD.group(name) == "performance"}
-    return {name: metric for name, metric in metrics.items() if metric.task == task}
+    metrics = {name: PERFORMANCE.make(name) for name in PERFORMANCE.names}
+    return {name: metric for name, metric in metrics.items() if metric.facts.task == task}
 
 
 def training_result(folder: Path, train: Dataset, validation: Dataset) -> JobResult:

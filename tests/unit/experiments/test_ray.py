@@ -18,7 +18,7 @@ from unit.experiments.test_runner import mounted, rows
 from unit.experiments.toy import job, plan
 from unit.studies import test_roar as roar
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # workers take seconds to start; Ray warns
+pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # workers take seconds to start; Ray warns
 
 TESTS = str(Path(__file__).parents[2])
 

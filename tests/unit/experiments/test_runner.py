@@ -125,6 +125,7 @@ def test_a_worker_keeps_to_its_model_and_away_from_those_of_others(tmp_path: Pat
     assert third.group == second.group
 
 
+@pytest.mark.kill
 def test_killed_ten_times_at_random_moments_the_table_is_the_same(tmp_path: Path) -> None:
     """Hundreds of jobs, a third with artefacts that others need; a fork stands for a process of its own."""
     made = [job(i, artifact=True, seconds=0.004) for i in range(100)]

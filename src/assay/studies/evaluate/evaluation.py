@@ -15,7 +15,8 @@ from assay.experiments.references import identity
 from assay.experiments.store import Record
 from assay.experiments.worker import versions
 from assay.models.model import Model
-from assay.studies.evaluate.task import EvaluateTask, gold_of
+from assay.studies.evaluate.task import EvaluateTask
+from assay.training.gold_labels import gold_label
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Evaluation:
             passes={k: column("passes", k) for k in methods},
             seconds={k: column("seconds", k) for k in methods},
             outputs=column("outputs"),
-            gold=tuple(gold_of(model, dataset, example) for example in dataset),
+            gold=tuple(gold_label(example, dataset, model) for example in dataset),
             shown={k: tuple(a for part in slices for a in _attributions(part, k)) for k in methods},
             unit_counts=column("unit_counts").astype(np.int64),
             provenance=versions(),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.evaluation.metrics import metric_class
+from assay.evaluation import METRICS
 from assay.reports.aggregate import points
 from assay.reports.figures import Panel
 from assay.reports.grid_figures import Grid
@@ -24,6 +24,6 @@ def metric_panels(rows: Sequence[Mapping[str, Any]]) -> list[Panel]:
     for metric in dict.fromkeys(row["metric"] for row in rows):
         name = metric.partition("(")[0]
         values = points([row for row in rows if row["metric"] == metric])
-        label = f"{name} {arrow(metric_class(name).better)}"
+        label = f"{name} {arrow(METRICS.get(name).facts.better)}"
         panels.append(Panel("", label, {(grid, method): point for (grid, method), point in values.items()}))
     return panels

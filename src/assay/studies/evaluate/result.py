@@ -33,7 +33,7 @@ class Result:
             if whole.any():
                 kept = {method: self._weighted(name, column, whole) for method, column in values.items()}
                 seed = int(self.evaluation.settings["seed"])
-                out[name] = compare(kept, made[name].better, control=self.control, seed=seed)
+                out[name] = compare(kept, made[name].facts.better, control=self.control, seed=seed)
         return out
 
     def _weighted(self, metric: str, column: NDArray[np.float64], whole: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -71,32 +71,13 @@ class Result:
             raise AssayError("this needs pandas; install it with: pip install 'assay[data]'") from error
         return pandas.DataFrame(self.table())
 
-    @cached_property
-    def twins(self) -> dict[str, str]:
-        """Metrics that are another one under this protocol, number by number: two names, but one witness."""
-        own, out = list[str](), dict[str, str]()
-        for name in self.comparisons:
-            same = [other for other in own if self._same(name, other)]
-            if same:
-                out[name] = same[0]
-            else:
-                own.append(name)
-        return out
-
-    def _same(self, one: str, other: str) -> bool:
-        values, weights = self.evaluation.values, self.evaluation.weights
-        alike = all(np.array_equal(x, values[other][m], equal_nan=True) for m, x in values[one].items())
-        return alike and np.array_equal(weights.get(one, 1.0), weights.get(other, 1.0), equal_nan=True)
-
     @property
     def overall(self) -> str:
-        """One sentence across metrics; twins are counted once."""
-        return overall({metric: c for metric, c in self.comparisons.items() if metric not in self.twins})
+        """One sentence across metrics."""
+        return overall(self.comparisons)
 
     def sentence(self, metric: str) -> str:
         """The verdict on one metric."""
-        if metric in self.twins:
-            return f"{metric}: the same numbers as {self.twins[metric]} under this protocol."
         return self.comparisons[metric].sentence(metric)
 
     @property

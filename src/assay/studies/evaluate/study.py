@@ -51,6 +51,8 @@ class Evaluate:
     """Explain the predicted or the gold class."""
     scale: Scale | None = None
     """Explain the probability, logit, ... of the class. Default: each method's own scale."""
+    agreement: str = "spearman"
+    """How to compare the scores of two methods: spearman, kendall or top_k_overlap."""
     seed: int = 0
     """Seed of everything random."""
     batch_tokens: int | None = None
@@ -65,7 +67,7 @@ class Evaluate:
             if getattr(self, name) is not None and not getattr(self, name):
                 raise SpecError(f"{name}=[]: name at least one of `assay list {name}`, or leave it out for the default")
         Target(scale=self.scale)  # checks its name
-        _ = self.resolved_methods, self.resolved_metrics(rationales=False)  # checks every name
+        _ = self.resolved_methods, self.resolved_metrics(rationales=False), self.resolved_agreement  # checks names
 
     @cached_property
     def resolved_methods(self) -> dict[str, Any]:
@@ -74,14 +76,20 @@ class Evaluate:
 
         return {name: with_baseline(method, self.removal) for name, method in named_methods(self.methods).items()}
 
+    @cached_property
+    def resolved_agreement(self) -> Any:
+        from assay.evaluation import AGREEMENT
+
+        return AGREEMENT.make(self.agreement)
+
     def resolved_metrics(self, *, rationales: bool) -> dict[str, Any]:
         """Metric objects by their short specs; the default depends on whether the data have rationales."""
         from assay.core.spec import Spec
-        from assay.evaluation.metrics import metric
+        from assay.evaluation.metrics import make_metric
 
         default = (*METRICS, *PLAUSIBILITY) if rationales else METRICS
         specs = default if self.metrics is None else self.metrics
-        metrics = [metric(spec, self.protocol) for spec in specs]
+        metrics = [make_metric(spec, self.protocol) for spec in specs]
         return {str(Spec.of(m, full=False)): m for m in metrics}
 
     def steps_per_example(self, model: Model) -> int:
@@ -92,7 +100,7 @@ class Evaluate:
         from assay.studies.evaluate.task import EvaluateTask
 
         metrics = self.resolved_metrics(rationales=any(example.rationales for example in data))
-        return EvaluateTask(self, self.resolved_methods, metrics)
+        return EvaluateTask(self, self.resolved_methods, metrics, self.resolved_agreement)
 
     def jobs(self, context: StudyContext) -> list[Job]:
         task = self.task(context.data.load())

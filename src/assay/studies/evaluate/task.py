@@ -12,23 +12,22 @@ import numpy as np
 import torch
 
 from assay.core.attributions import Attributions
-from assay.core.errors import TargetError
 from assay.core.memory import trim_heap
 from assay.core.progress import Progress
 from assay.core.spec import Spec
 from assay.core.types import Attribution, Example, Scale, Target, Unit
 from assay.datasets.dataset import Dataset
-from assay.evaluation.agreement.spearman import Spearman
-from assay.evaluation.gold import order, seen, true_units
+from assay.evaluation.attribution_metric import descending_order, rationale_units, without_unseen
 from assay.evaluation.metrics import is_faithfulness
 from assay.experiments.job import JobContext, JobResult, Row
 from assay.explainers.explain import Job as Session
 from assay.explainers.explain import Round
-from assay.faithfulness.protocol import rules
+from assay.faithfulness.protocol import get_protocol
 from assay.masking.game import Game
 from assay.masking.removal import REMOVALS, removal_for
 from assay.models.model import Model
-from assay.models.target import Targets, label_index
+from assay.models.target import Targets
+from assay.training.gold_labels import gold_label
 
 if TYPE_CHECKING:
     from assay.studies.evaluate.study import Evaluate
@@ -43,6 +42,7 @@ class EvaluateTask:
     settings: Evaluate
     methods: Mapping[str, Any]
     metrics: Mapping[str, Any]
+    agreement: Any
 
     revision: ClassVar[int] = 3
 
@@ -53,8 +53,9 @@ class EvaluateTask:
             "kind": "evaluate",
             "revision": self.revision,
             **model_identity,
-            "methods": {name: [str(Spec.of(m)), m.revision] for name, m in self.methods.items()},
-            "metrics": {name: [str(Spec.of(m)), m.revision] for name, m in self.metrics.items()},
+            "methods": {name: [str(Spec.of(m)), m.facts.revision] for name, m in self.methods.items()},
+            "metrics": {name: [str(Spec.of(m)), m.facts.revision] for name, m in self.metrics.items()},
+            "agreement": [str(Spec.of(self.agreement)), self.agreement.facts.revision],
             "units": s.units,
             "removal": s.removal if model is None else removal_words(model, s.removal),
             "scope": s.scope,
@@ -67,14 +68,14 @@ class EvaluateTask:
         model, data, examples, s = context.model(), context.dataset(), context.examples(), self.settings
         session = Session.make(model, self.methods, s.units, s.removal, s.scope, s.seed, s.batch_tokens)
         targets = [self.target(model, data, example) for _, example in examples]
-        rows = evaluate_slice(session, examples, targets, self.metrics, context.bar)
+        rows = evaluate_slice(session, examples, targets, self.metrics, self.agreement, context.bar)
         shown = context.job.spec["shown"]
         rows["attributions"] = {method: _timeless(part[:shown]) for method, part in rows["attributions"].items()}
         return JobResult(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared
 
     def target(self, model: Model, data: Dataset, example: Example) -> Target | int | float | None:
         """What is explained of an example, as `explain` takes it."""
-        label = None if self.settings.target == "predicted" else gold_of(model, data, example)
+        label = None if self.settings.target == "predicted" else gold_label(example, data, model)
         scale = self.settings.scale
         return label if scale is None else Target(None if label is None else int(label), scale=scale)
 
@@ -90,6 +91,7 @@ def evaluate_slice(
     examples: Sequence[tuple[int, Example]],
     targets: Sequence[Any],
     metrics: Mapping[str, Any],
+    agreement_measure: Any,
     bar: Progress,
 ) -> dict[str, Any]:
     """Values per metric, method and example, curves, agreement of methods, costs and the model's own outputs."""
@@ -109,7 +111,7 @@ def evaluate_slice(
         "values": values,
         "weights": weights(metrics, attributions, examples),
         "curves": curves,
-        "agreement": agreement(attributions),
+        "agreement": agreement(attributions, agreement_measure),
         "passes": {m: [[a.cost.forwards, a.cost.backwards] for a in part] for m, part in attributions.items()},
         "seconds": {m: [a.cost.seconds for a in part] for m, part in attributions.items()},
         "outputs": on.game.full().tolist(),
@@ -122,7 +124,10 @@ def evaluate_slice(
 
 def unit_counts(units: Sequence[Unit], example: Example) -> list[int]:
     """Units, units past the length limit, and the same two of the units that a rationale marks."""
-    hidden, marked = np.array([not unit.seen for unit in units], bool), np.asarray(true_units(units, example), bool)
+    hidden, marked = (
+        np.array([not unit.seen for unit in units], bool),
+        np.asarray(rationale_units(units, example), bool),
+    )
     return [len(units), int(hidden.sum()), int(marked.sum()), int((marked & hidden).sum())]
 
 
@@ -137,7 +142,9 @@ def faithfulness(
         games.setdefault(removal, Game(session.model, on.encodings, removal, session.budget))
         for method, part in attributions.items():
             for i, attribution in enumerate(part):
-                masks[removal].append((name, method, i, metric.keeps(order(seen(attribution).scores))))
+                masks[removal].append(
+                    (name, method, i, metric.keeps(descending_order(without_unseen(attribution).scores)))
+                )
     values: dict[str, Any] = {name: {m: [None] * len(on.indices) for m in attributions} for name in metrics}
     curves: dict[str, Any] = {name: {m: [None] * len(on.indices) for m in attributions} for name in metrics}
     fixed = {
@@ -168,27 +175,26 @@ def weights(
 
 def metric_removal(model: Model, metric: Any) -> Any:
     """What the metric or its protocol says, or the model's own where the model cannot have that."""
-    name = metric.removal or rules(metric.protocol).removal
+    name = metric.facts.removal or get_protocol(metric.protocol).removal
     removal = REMOVALS.make(name)
     return removal if removal.available(model) is None else removal_for(model, None)
 
 
 def target_values(model: Model, outputs: Any, target: Target, metric: Any) -> list[float]:
     """Class outputs (M,C) as values of the explained class on the metric's scale; regression is always raw."""
-    scale: Scale = "raw" if model.task == "regression" else metric.scale or rules(metric.protocol).scale
+    scale: Scale = "raw" if model.task == "regression" else metric.facts.scale or get_protocol(metric.protocol).scale
     targets = Targets((Target(target.label, target.against, scale),), scale, model.task == "multi_label")
     return [float(v) for v in targets.values(torch.from_numpy(outputs).double())]
 
 
-def agreement(attributions: Mapping[str, Attributions]) -> dict[str, list[float]]:
-    """Spearman's correlation of every two methods, per example."""
-    compare = Spearman().compare
+def agreement(attributions: Mapping[str, Attributions], measure: Any) -> dict[str, list[float]]:
+    """Agreement of every two methods, per example."""
     pairs = {(a, b): _pairs(attributions[a], attributions[b]) for a, b in combinations(attributions, 2)}
-    return {f"{a} ~ {b}": [compare(*pair) for pair in mine] for (a, b), mine in pairs.items()}
+    return {f"{a} ~ {b}": [measure.compare(*pair) for pair in scores] for (a, b), scores in pairs.items()}
 
 
 def _pairs(first: Attributions, second: Attributions) -> list[tuple[Attribution, Attribution]]:
-    return [(seen(a), seen(b)) for a, b in zip(first, second, strict=True)]
+    return [(without_unseen(a), without_unseen(b)) for a, b in zip(first, second, strict=True)]
 
 
 def _resampled(curve: Any, fixed: bool) -> list[float]:
@@ -207,17 +213,3 @@ def removal_words(model: Model, name: str | None) -> str:
     """How records spell a removal."""
     removal = removal_for(model, name)
     return f"{type(removal).__name__}{getattr(removal, 'token', '')}"
-
-
-def gold_of(model: Model, dataset: Dataset, example: Example) -> int | float | None:
-    """The example's label as the model counts labels, its score for regression, or None where it has neither."""
-    if example.label is None:
-        return None
-    if model.task == "regression":
-        return float(example.label)
-    label = dataset.labels[example.label] if dataset.labels and isinstance(example.label, int) else example.label
-    names = [name.casefold() for name in model.labels]
-    try:
-        return label_index(label.casefold() if isinstance(label, str) else int(label), names)
-    except TargetError:
-        return None  # not one of the model's labels: it can be explained, not scored

@@ -89,7 +89,7 @@ class Measurable:
         spec = {
             "kind": "measurable_curve",
             "revision": CurveTask.revision,
-            "method": [str(Spec.of(full)), full.revision],
+            "method": [str(Spec.of(full)), full.facts.revision],
             "steps": [amount.k for amount in self.steps],
             "signed": self.signed,
             "target": self.target,

@@ -18,8 +18,8 @@ from assay.experiments.training_task import training_result
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.studies.roar.tasks import RankTask, RoarData, apply, everything, tested
-from assay.training.encoded import encoded
-from assay.training.masked_finetuning import doubled, half_masked_loss
+from assay.training.encoded import encode_dataset
+from assay.training.masked_finetuning import half_masked_loss, with_masked_copy
 
 BATCH = 64
 
@@ -33,7 +33,7 @@ class MaskedFinetuningTask:
 
     def run(self, context: JobContext) -> JobResult:
         train, validation = self.source.training.splits()
-        self.source.training.fit(context.folder, train, doubled(validation), half_masked_loss)
+        self.source.training.fit(context.folder, train, with_masked_copy(validation), half_masked_loss)
         return training_result(context.folder, train, validation)
 
     def tidy(self, rows: Any) -> Iterator[Row]:
@@ -52,7 +52,9 @@ class CurveTask:
     def run(self, context: JobContext) -> JobResult:
         began = time.perf_counter()
         model = load_model(context.artifact(self.rank.model))
-        known = Masf(features(model, doubled(self.rank.source.training.splits()[1])))  # half masked, as in training
+        known = Masf(
+            features(model, with_masked_copy(self.rank.source.training.splits()[1]))
+        )  # half masked, as in training
         predicted, outside, gold = {}, {}, []
         for point, data in self.masked(model):
             found = tested(model, data)
@@ -80,7 +82,7 @@ class CurveTask:
 
 def features(model: Model, data: Dataset) -> NDArray[np.float64]:
     """(N,L,D) the highest activations, in batches of similar length."""
-    held = encoded(model, data, progress=False)
+    held = encode_dataset(model, data, progress=False)
     order = np.argsort(held.data.lengths or [], kind="stable")
     parts = np.split(order, range(BATCH, len(order), BATCH))
     found = [model.highest_states(held.batch(part.tolist()).batch).numpy(force=True) for part in parts]

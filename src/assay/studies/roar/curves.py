@@ -146,7 +146,7 @@ def _blind(kind: Roar | Measurable) -> frozenset[str]:
     Only with recursion: else the first model chooses all masks by its answer to the whole text, mostly the gold label.
     """
     made, own = named_methods(kind.specs.values()), kind.target == "predicted" and kind.recursive
-    return frozenset(m for m, s in kind.specs.items() if own or not made[s].class_dependent)
+    return frozenset(m for m, s in kind.specs.items() if own or not made[s].facts.class_dependent)
 
 
 def _whole(answers: Mapping[str, Mapping[Any, Any]], method: str, ratios: Mapping[Any, float]) -> bool:

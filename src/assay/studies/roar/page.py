@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from assay.evaluation.roar.curves import Score
-from assay.evaluation.roar.verdict import COVERAGE, ENOUGH, FAITHFUL, NOT, OPEN, Faithfulness
+from assay.evaluation.roar.verdict import COVERAGE, ENOUGH, FAITHFUL, INCONCLUSIVE, NOT_FAITHFUL, Faithfulness
 from assay.experiments.status import Status
 from assay.reports import study_page as parts
 from assay.reports.method_style import MethodStyle, method_styles, short_names
@@ -22,8 +22,8 @@ from assay.studies.roar.study import RANDOM
 
 MARKS = {
     FAITHFUL: Symbol("★", FAITHFUL, "best"),
-    NOT: Symbol("▼", NOT, "bad"),
-    OPEN: Symbol("○", OPEN, "open"),
+    NOT_FAITHFUL: Symbol("▼", NOT_FAITHFUL, "bad"),
+    INCONCLUSIVE: Symbol("○", INCONCLUSIVE, "open"),
 }
 UNKNOWN = 0.1  # share of inputs outside of what a measurable model knows that is too much; 0.05 is to be expected
 SHOWN = ("top_1", "top_3", "top_5", "top_10", "share_10", "share_20", "share_50")  # of the sparsity
@@ -118,7 +118,11 @@ def sentence(title: str, judged: Mapping[str, Faithfulness], behind: Mapping[str
     names = short_names(list(judged))
     ranked = sorted(judged, key=lambda m: (judged[m].value != judged[m].value, -judged[m].value))  # unknown areas last
     said = []
-    for verdict, words in ((FAITHFUL, "faithful to a degree"), (NOT, "not faithful"), (OPEN, "inconclusive")):
+    for verdict, words in (
+        (FAITHFUL, "faithful to a degree"),
+        (NOT_FAITHFUL, "not faithful"),
+        (INCONCLUSIVE, "inconclusive"),
+    ):
         mine = [m for m in ranked if judged[m].verdict == verdict]
         if mine:
             shown = listed([f"{names[m]} ({percent(judged[m].value)})" for m in mine])

@@ -164,12 +164,14 @@ class _JobMaker:
         method, seed = self.study.specs[name], self.source.training.seed
         extra = () if before is None else (before[0],)
         (full,) = named_methods([method]).values()
-        target = self.study.target if full.class_dependent else "gold"  # methods that explain no class share their jobs
+        target = (
+            self.study.target if full.facts.class_dependent else "gold"
+        )  # methods that explain no class share their jobs
         task = RankTask(self.source, method, key, before, self.study.signed, target, seed, self.study.batch_tokens)
         spec = {
             "kind": "roar_rank",
             "revision": RankTask.revision,
-            "method": [str(Spec.of(full)), full.revision],
+            "method": [str(Spec.of(full)), full.facts.revision],
             "before": None if before is None else [before[1].by, before[1].k],
             "model": key,
             "signed": self.study.signed,

@@ -29,9 +29,9 @@ from assay.explainers.explain import Job as Explaining
 from assay.explainers.explain import named_methods
 from assay.models.load import load_model
 from assay.models.model import Model
-from assay.studies.evaluate.task import gold_of
 from assay.training.classifier import Trainable, predict
-from assay.training.encoded import encoded
+from assay.training.encoded import encode_dataset
+from assay.training.gold_labels import gold_label
 
 SPLITS = ("train", "validation", "test")
 RANKS = "ranks.npz"
@@ -122,7 +122,7 @@ class RankTask:
         return out
 
     def _chunk(self, asked: Explaining, data: Dataset, chunk: Sequence[tuple[int, Example]]) -> Iterator[Explained]:
-        targets = [gold_of(asked.model, data, e) if self.target == "gold" else None for _, e in chunk]
+        targets = [gold_label(e, data, asked.model) if self.target == "gold" else None for _, e in chunk]
         for a in asked.run(chunk, targets, Progress("", None, show=False))[self.method]:
             seen = [u for u, unit in enumerate(a.units) if unit.seen]
             values = a.scores[seen].astype(np.float64)
@@ -236,7 +236,7 @@ class UnmaskedTask:
 
 def tested(model: Model, data: Dataset) -> dict[str, Any]:
     """Predictions, gold labels and scores on the labelled examples of a test split."""
-    held = encoded(model, data, progress=False)
+    held = encode_dataset(model, data, progress=False)
     outputs = predict(Trainable(model).eval(), held)
     scores = {name: m.score(outputs, held.gold) for name, m in performance_metrics(model.task).items()}
     return {"predicted": outputs.argmax(-1).tolist(), "gold": held.gold.tolist(), "scores": scores}
