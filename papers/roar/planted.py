@@ -42,7 +42,7 @@ def roar(folder: Path, target: str, seeds: int) -> list[dict]:
     out = folder / f"{target}.json"
     options = {
         "--data": f"repeated('{folder / 'filler'}', times=3)",
-        "--model-family": "bilstm_attention(hidden=12, width=16, cut=spaces)",
+        "--base": "bilstm_attention(hidden=12, width=16, cut=spaces)",
         "--methods": "input_x_gradient",
         "--seeds": str(seeds),
         "--step": "20",
@@ -55,7 +55,7 @@ def roar(folder: Path, target: str, seeds: int) -> list[dict]:
         "--json": str(out),
     }
     pairs = [word for pair in options.items() for word in pair]
-    subprocess.run([sys.executable, "-m", "assay", "roar", "--both", *pairs], check=True)
+    subprocess.run([sys.executable, "-m", "assay", "roar", "--forms", "recursive,roar", *pairs], check=True)
     found: list[dict] = json.loads(out.read_text())
     return found
 

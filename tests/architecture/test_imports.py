@@ -38,7 +38,7 @@ ONLY_IN = {  # third-party packages and where they may be imported
     "plotly": ("reports/",),
     "fastapi": ("web/",),
     "flask": ("web/",),
-    "typer": ("cli/",),
+    "cyclopts": ("cli/",),
     "peft": ("models/load.py",),
     "captum": (),
     "pickle": (),

@@ -8,10 +8,8 @@ from pathlib import Path
 import full_attack
 import page
 import pytest
-from typer.testing import CliRunner
 
 import assay
-from assay.cli.main import app
 from assay.experiments.plan import read_plan
 from assay.experiments.results import results
 from assay.experiments.store import Store
@@ -93,9 +91,7 @@ def test_the_report_of_half_a_run(ran: Path, tmp_path: Path) -> None:
     (late,) = [job for job in read_plan(plan, Store(store)).jobs.values()
                if (job.at["study"], job.at["model"]) == ("randomisation", "t5_2")]  # fmt: skip
     (store / late.key[:2] / f"{late.key}.json").unlink()
-    arguments = ("--store", str(store), "--output", str(tmp_path / "out"), "--figures", "svg")
-    done = CliRunner().invoke(app, ("report", str(plan), *arguments))
-    assert done.exit_code == 0, done.output
+    assay.report(plan, tmp_path / "out", store=store, figure_format="svg")
     drawn = {path.relative_to(tmp_path / "out" / "figures").as_posix() for path in tmp_path.glob("out/figures/*/*")}
     modes = {f"randomisation/{mode} by size of t5.svg" for mode in ("cascading", "independent")}
     assert drawn == {"probability/by size of t5.svg", "attack/by size of t5.svg", *modes}

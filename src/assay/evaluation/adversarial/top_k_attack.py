@@ -54,25 +54,45 @@ class TopKAttack:
         "gradient_x_input",
         "integrated_gradients(steps=8, rule=gauss_legendre)",
     )
+    """Differentiable explanation methods to attack."""
     measured: tuple[str | Spec, ...] | None = None
+    """Methods that explain before and after the attack, one for each attacked method. Default: the attacked method."""
     objectives: tuple[AttackObjective, ...] = ("prediction_kept", "probability_matched")
+    """prediction_kept keeps the predicted class, probability_matched also its probability."""
     epsilon: float = 2.0
+    """Largest change of any entry of an embedding."""
     relative: bool = False
+    """Measure epsilon in root mean squares of the input's embeddings."""
     share: float = SHARE
+    """Share of the units whose scores the attack lowers (the top k)."""
     alpha: float = 1.0
+    """Weight of the explanation in probability_matched."""
     beta: float = 1.0
+    """Weight of the probability in probability_matched."""
     steps: int = 500
+    """Largest number of steps of gradient ascent."""
     rate: float = 0.1
-    halve: int = 200  # number of steps after which the rate is halved
-    tolerance: float = 1e-5  # moves below this (largest entry) are small
-    patience: int = 20  # number of consecutive small moves that end an attack
-    matched: float = 0.05  # largest difference of matched probabilities
+    """Step size of gradient ascent."""
+    halve: int = 200
+    """Halve the step size every this many steps."""
+    tolerance: float = 1e-5
+    """A step is small if no entry changes by more than this."""
+    patience: int = 20
+    """Stop after this many small steps in a row."""
+    matched: float = 0.05
+    """Largest difference between two probabilities that count as equal."""
     scale: Scale | None = "probability"  # as in the thesis: both terms of the objective are then probabilities
+    """Explain the probability, logit, ... of the class."""
     units: str = "token"
+    """What is scored: token, word, sentence or patch."""
     removal: str | None = None
-    shown: int = 8  # number of examples with heat maps and curves
+    """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
+    shown: int = 8
+    """Number of examples whose heat maps the report shows."""
     seed: int = 0
+    """Seed of the sample of examples and of random methods."""
     batch_tokens: int | None = None
+    """Token positions per forward pass; changes speed and memory, no number."""
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

@@ -50,14 +50,23 @@ class LayerRandomisation:
         "average_attention",
         "attention_rollout(residual=False)",
     )
+    """Explanation methods to check; `assay list methods` shows all."""
     modes: tuple[Mode, ...] = ("cascading", "independent")
+    """cascading re-initialises from the last block down to the first, independent one block at a time."""
     seeds: tuple[int, ...] = (0,)  # of the blocks; `seed` is that of the methods
+    """Number of random initialisations of each block, or a list of their seeds. Default: 1."""
     shared_parameters: bool = True
+    """Also re-initialise parameters that the first block shares with all others (T5's position bias)."""
     scale: Scale | None = None
+    """Explain the probability, logit, ... of the class. Default: each method's own scale."""
     units: str = "token"
+    """What is scored: token, word, sentence or patch."""
     removal: str | None = None
+    """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
     seed: int = 0
+    """Seed of the sample of examples and of random methods."""
     batch_tokens: int | None = None
+    """Token positions per forward pass; changes speed and memory, no number."""
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
