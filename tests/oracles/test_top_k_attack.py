@@ -53,7 +53,7 @@ def rule(objective="prediction_kept", **more):
 def attack(case, model=None, **fields):
     with quiet():
         return TopKAttack(**{"steps": 12, "shown": 99, **fields}).run(
-            model or model_of(case), list(as_examples(CASES[case].inputs)), progress=False
+            model or model_of(case), list(as_examples(CASES[case].inputs))
         )
 
 

@@ -101,16 +101,16 @@ class TopKAttack:
             if objective not in get_args(AttackObjective):
                 raise SpecError(f"Unknown objective {objective!r}; {nearest(objective, get_args(AttackObjective))}")
         if not self.methods or not self.objectives:
-            raise SpecError("top_k_attack needs at least one method and one objective")
+            raise SpecError("attack needs at least one method and one objective")
         if self.measured is not None and len(self.measured) != len(self.methods):
             given = f"{len(self.methods)} methods and {len(self.measured)} measured"
-            raise SpecError(f"top_k_attack: {given} methods; give one measured method for each method, or none")
+            raise SpecError(f"attack: {given} methods; give one measured method for each method, or none")
         positive = {name: getattr(self, name) for name in ("epsilon", "rate", "steps", "halve", "patience")}
         for name, value in positive.items():
             if not value > 0:
-                raise SpecError(f"top_k_attack: {name}={value} is not allowed; give a number above 0")
+                raise SpecError(f"attack: {name}={value} is not allowed; give a number above 0")
 
-    def run(self, model: Any, examples: Sequence[Example], *, progress: bool | None = None) -> list[Row]:
+    def run(self, model: Any, examples: Sequence[Example], bar: Progress | None = None) -> list[Row]:
         """One row per method, objective and example."""
         loaded = load_model(model)
         budget = self.batch_tokens or default_budget(loaded.device) // SECOND
@@ -120,13 +120,9 @@ class TopKAttack:
                 raise UnsupportedError(
                     f"{name} cannot be attacked: it has no gradient; use gradient or integrated_gradients"
                 )
-        numbered = list(enumerate(examples))
-        with Progress("attacking", len(numbered) * len(session.methods) * len(self.objectives), progress) as bar:
-            return [
-                row
-                for i in range(0, len(numbered), CHUNK)
-                for row in self._chunk(session, numbered[i : i + CHUNK], bar)
-            ]
+        numbered, bar = list(enumerate(examples)), bar or Progress("", None, show=False)
+        chunks = [numbered[i : i + CHUNK] for i in range(0, len(numbered), CHUNK)]
+        return [row for chunk in chunks for row in self._chunk(session, chunk, bar)]
 
     def _chunk(self, session: Session, chunk: Sequence[tuple[int, Example]], bar: Progress) -> Iterator[Row]:
         scale = None if session.model.task == "regression" else self.scale  # it has one scale

@@ -71,25 +71,24 @@ class LayerRandomisation:
 
     def __post_init__(self) -> None:
         if not self.methods or not self.modes or not self.seeds:
-            raise SpecError("layer_randomisation needs at least one method, one mode and one seed")
+            raise SpecError("randomise needs at least one method, one mode and one seed")
         for mode in self.modes:
             if mode not in get_args(Mode):
-                raise SpecError(f"Unknown mode {mode!r} of layer_randomisation; {nearest(mode, get_args(Mode))}")
+                raise SpecError(f"Unknown mode {mode!r} of randomise; {nearest(mode, get_args(Mode))}")
 
-    def run(self, model: Any, examples: Sequence[Example], *, progress: bool | None = None) -> list[Row]:
+    def run(self, model: Any, examples: Sequence[Example], bar: Progress | None = None) -> list[Row]:
         """Return one row per example, method, mode, block and seed; the model is restored bit for bit."""
         loaded = load_model(model)
         session = Session.create(
             loaded, named_methods(self.methods), self.units, self.removal, None, self.seed, self.batch_tokens
         )
         steps = self.steps(loaded.n_blocks)
-        total = len(examples) * len(session.methods) * (1 + len(steps) * len(self.seeds))
         numbered = list(enumerate(examples))
         chunks = [numbered[i : i + CHUNK] for i in range(0, len(numbered), CHUNK)]
         rounds = [session.open(chunk, [Target(scale=self.scale)] * len(chunk)) for chunk in chunks]  # encoded once
-        with Progress("randomising", total, progress) as bar:
-            before = [session.explain(on, bar) for on in rounds]
-            return [row for seed in self.seeds for row in self._seeded(session, steps, rounds, before, seed, bar)]
+        bar = bar or Progress("", None, show=False)
+        before = [session.explain(on, bar) for on in rounds]
+        return [row for seed in self.seeds for row in self._seeded(session, steps, rounds, before, seed, bar)]
 
     def steps(self, n_blocks: int) -> Steps:
         """The blocks to re-initialise together; the first cascading step is also an independent one and runs once."""
