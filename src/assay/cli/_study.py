@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.cli._output import command, write_json
-from assay.reports.symbols import figures
+from assay.reports.symbols import format_interval
 
 
 def finish(result: Any, table: Table, report: Path, as_json: Path | None) -> None:
@@ -29,4 +29,4 @@ def finish(result: Any, table: Table, report: Path, as_json: Path | None) -> Non
 
 def cell(value: float, low: float, high: float, between: str = " ") -> Text:
     """The value with its interval beside it, or below it where several stand in a row."""
-    return Text(between.join(figures(value, low, high)), justify="right", no_wrap=True)
+    return Text(between.join(format_interval(value, low, high)), justify="right", no_wrap=True)

@@ -118,11 +118,11 @@ def run(
 def _table(result: Attacked) -> Table:
     """Per method and objective what the attack changed, a line each."""
     from assay.cli._study import cell
-    from assay.studies.attack.result import HEADS
+    from assay.studies.attack.result import MEASURE_NAMES
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     for row in result.summary:
         table.add_row(Text(row["method"].split("(")[0], style="bold"), Text(row["objective"], style="dim"))
-        for name, head in HEADS.items():
+        for name, head in MEASURE_NAMES.items():
             table.add_row(f"  {head}", cell(*row[name]))
     return table

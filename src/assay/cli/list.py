@@ -122,9 +122,9 @@ def _metrics() -> list[Entry]:
 
 
 def _metric(name: str, metrics: Catalog) -> Entry:
-    from assay.reports.metric_docs import card
+    from assay.reports.metric_docs import metric_doc
 
-    about = card(metrics.get(name))
+    about = metric_doc(metrics.get(name))
     more = (
         about.formula,
         f"{metrics.group(name)}; {about.direction}; range {about.range}",

@@ -162,9 +162,9 @@ def _recipe(start: str, data: str) -> str:
 
 def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> None:
     from assay.studies.roar.curves import curves
-    from assay.studies.roar.page import RoarPage
+    from assay.studies.roar.result import RoarResult
 
-    page = RoarPage(curves(plan, store), options["score"], options["clip"])
+    page = RoarResult(curves(plan, store), options["score"], options["clip"])
     if not page.curves:
         return
     for part, judged in zip(page.curves, page.judged, strict=True):
@@ -182,7 +182,7 @@ def _show(console: Console, plan: Any, store: Any, options: dict[str, Any]) -> N
 def _part(part: Curves, judged: dict[str, Faithfulness]) -> Iterator[Table | Text]:
     """The tables of one study and what is to be said about them; nothing as long as no method is finished."""
     from assay.reports.method_style import short_names
-    from assay.studies.roar.page import outside, remarks
+    from assay.studies.roar.result import out_of_distribution, remarks
     from assay.studies.roar.study import RANDOM
 
     if not judged:
@@ -196,29 +196,29 @@ def _part(part: Curves, judged: dict[str, Faithfulness]) -> Iterator[Table | Tex
     yield _walltimes(part, names)
     if part.outside:
         yield _outside(part, names)
-    for note in (*remarks(judged), *outside(part)):
+    for note in (*remarks(judged), *out_of_distribution(part)):
         yield Text(note, style="yellow" if "leakage" in note or "MaSF" in note else "")
 
 
 def _areas(judged: dict[str, Faithfulness], names: Mapping[str, str]) -> Table:
     """Areas in per cent with the three intervals."""
-    from assay.studies.roar.page import between, percent
+    from assay.studies.roar.result import percent, percent_interval
 
     table = _plain("method", "area", "seeds and texts", "seeds, BCa", "seeds, t")
     table.add_column("verdict", overflow="fold")
     for method, f in judged.items():
-        spans = (Text(between(i)) for i in (f.both, f.bca, f.t))
+        spans = (Text(percent_interval(i)) for i in (f.both, f.bca, f.t))
         table.add_row(names[method], percent(f.value), *spans, Text(f.verdict, style="bold"))
     return table
 
 
 def _behind(behind: dict[str, Interval], names: Mapping[str, str]) -> Table:
     """How far each area is below the largest."""
-    from assay.studies.roar.page import below
+    from assay.studies.roar.result import percent_gap
 
     table = _plain("below the best", "points, seeds and texts")
     for method, gap in behind.items():
-        table.add_row(names[method], Text(below(gap)))
+        table.add_row(names[method], Text(percent_gap(gap)))
     return table
 
 

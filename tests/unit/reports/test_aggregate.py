@@ -97,8 +97,8 @@ def test_the_legend_says_what_the_bands_are(tmp_path: Path) -> None:
 
 def test_ten_methods_have_ten_colours() -> None:
     looks = method_styles([str(i) for i in range(40)], None).values()
-    assert len({face.colour for face in list(looks)[:10]}) == 10
-    assert len({(face.colour, face.marker) for face in looks}) == 40
+    assert len({style.colour for style in list(looks)[:10]}) == 10
+    assert len({(style.colour, style.marker) for style in looks}) == 40
 
 
 def test_curves_start_at_one_and_run_from_the_last_block(tmp_path: Path) -> None:

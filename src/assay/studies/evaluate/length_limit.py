@@ -1,4 +1,4 @@
-"""What the model never read: units past its length limit have no score, and a reader must know how many."""
+"""Units past the model's length limit: the model did not read them, so they have no score."""
 
 from __future__ import annotations
 
@@ -13,43 +13,44 @@ from assay.studies.evaluate.evaluation import Evaluation
 
 @dataclass(frozen=True)
 class PastLimit:
-    """Counts over all examples; `rationale` of units that a rationale marks."""
+    """Examples, units and rationale units past the length limit, each with the total."""
 
     examples: int
-    of_examples: int
+    total_examples: int
     units: int
-    of_units: int
-    rationale: int
-    of_rationale: int
+    total_units: int
+    rationale_units: int
+    total_rationale_units: int
 
     @property
     def sentence(self) -> str:
-        share = f"{self.units / self.of_units:.1%}"
         text = (
-            f"{self.examples} of {self.of_examples} examples are longer than the model reads: "
-            f"{share} of all units lie past the limit, have no score and are left out of every metric."
+            f"{self.examples} of {self.total_examples} examples exceed the model's length limit: "
+            f"{self.units / self.total_units:.1%} of all units were not read, have no score and are left out of every "
+            "metric."
         )
-        if self.of_rationale:
-            text += f" They hold {self.rationale / self.of_rationale:.1%} of the units that rationales mark."
+        if self.total_rationale_units:
+            share = self.rationale_units / self.total_rationale_units
+            text += f" They include {share:.1%} of the units marked by rationales."
         return text
 
 
 def past_limit(evaluation: Evaluation) -> PastLimit | None:
-    """None where everything was read. Reads the inputs again, which costs no pass through the model."""
+    """Count what lies past the length limit; None if the model read everything. Tokenises the data again."""
     if not evaluation.unseen.any():
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one for each long input, which this sums up
         units = [_units(evaluation, i) for i in range(len(evaluation.dataset))]
-    marks = [true_units(part, example) for part, example in zip(units, evaluation.dataset, strict=True)]
-    hidden = [[not unit.seen for unit in part] for part in units]
+    marks = [true_units(of_example, example) for of_example, example in zip(units, evaluation.dataset, strict=True)]
+    unseen = [[not unit.seen for unit in of_example] for of_example in units]
     return PastLimit(
         examples=int((evaluation.unseen > 0).sum()),
-        of_examples=len(units),
+        total_examples=len(units),
         units=int(evaluation.unseen.sum()),
-        of_units=sum(map(len, units)),
-        rationale=sum(int(mark[h].sum()) for mark, h in zip(marks, hidden, strict=True)),
-        of_rationale=sum(int(mark.sum()) for mark in marks),
+        total_units=sum(map(len, units)),
+        rationale_units=sum(int(marked[hidden].sum()) for marked, hidden in zip(marks, unseen, strict=True)),
+        total_rationale_units=sum(int(marked.sum()) for marked in marks),
     )
 
 

@@ -14,41 +14,57 @@ from numpy.typing import NDArray
 from assay.core.errors import AssayError, SpecError
 from assay.datasets.load import load_dataset
 from assay.experiments.store import Store, default_folder
+from assay.reports.method_style import MethodStyle, method_styles
+from assay.statistics.bootstrap import Interval
 from assay.statistics.pooled import pooled
 from assay.statistics.verdict import Comparison, compare, overall
 from assay.studies.evaluate.evaluation import Evaluation, run_evaluation
+from assay.studies.evaluate.length_limit import PastLimit, past_limit
 from assay.studies.evaluate.performance import performance
 from assay.studies.evaluate.study import METHODS, METRICS, PLAUSIBILITY
 
 
 @dataclass(frozen=True)
 class Result:
-    """What an evaluation found."""
+    """The result of an evaluation: table, verdict, report."""
 
     evaluation: Evaluation
 
     @cached_property
     def comparisons(self) -> dict[str, Comparison]:
-        """Every metric's methods, best first; examples that some method has no value for are left out."""
-        made = self.evaluation.metrics
-        out = {}
+        """The methods of every metric, best first; only examples with a value for every method count."""
+        metrics, seed = self.evaluation.metrics, int(self.evaluation.settings["seed"])
+        comparisons = {}
         for name, values in self.evaluation.values.items():
-            whole: NDArray[np.bool_] = np.all([~np.isnan(column) for column in values.values()], axis=0)
-            if whole.any():
-                kept = {method: self._weighted(name, column, whole) for method, column in values.items()}
-                seed = int(self.evaluation.settings["seed"])
-                out[name] = compare(kept, made[name].better, control=self.control, seed=seed)
-        return out
+            complete: NDArray[np.bool_] = np.all([~np.isnan(column) for column in values.values()], axis=0)
+            if complete.any():
+                columns = {method: self._weighted(name, column, complete) for method, column in values.items()}
+                comparisons[name] = compare(columns, metrics[name].better, control=self.control, seed=seed)
+        return comparisons
 
-    def _weighted(self, metric: str, column: NDArray[np.float64], whole: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _weighted(self, metric: str, column: NDArray[np.float64], rows: NDArray[np.bool_]) -> NDArray[np.float64]:
         weights = self.evaluation.weights.get(metric)
-        return column[whole] if weights is None else pooled(column[whole], weights[whole])
+        return column[rows] if weights is None else pooled(column[rows], weights[rows])
 
     @property
     def control(self) -> str | None:
-        """The method that knows nothing, which every other one must beat; None if it is not among them."""
-        named = [name for name, method in self.evaluation.methods.items() if type(method).__name__ == "Random"]
-        return named[0] if named else None
+        """The name of the random baseline, which the other methods must beat; None without one."""
+        methods = self.evaluation.methods.items()
+        return next((name for name, method in methods if type(method).__name__ == "Random"), None)
+
+    @cached_property
+    def method_styles(self) -> dict[str, MethodStyle]:
+        return method_styles(list(self.evaluation.methods), self.control)
+
+    @cached_property
+    def performance(self) -> dict[str, Interval]:
+        """The model's scores on these data, if they are labelled."""
+        return performance(self.evaluation)
+
+    @cached_property
+    def past_limit(self) -> PastLimit | None:
+        """What the model did not read because of its length limit."""
+        return past_limit(self.evaluation)
 
     def table(self) -> list[dict[str, Any]]:
         """Rows of method, metric, value, low, high, n, better, beats_random, best_group."""
@@ -77,25 +93,34 @@ class Result:
 
     @cached_property
     def twins(self) -> dict[str, str]:
-        """Metrics that are another one under this protocol, number by number: two names, but one witness."""
-        own, out = list[str](), dict[str, str]()
-        for name in self.comparisons:
-            same = [other for other in own if self._same(name, other)]
-            if same:
-                out[name] = same[0]
+        """Metrics with the same numbers as another one under this protocol, which is the value."""
+        distinct, twins = list[str](), dict[str, str]()
+        for metric in self.comparisons:
+            original = next((other for other in distinct if self._equal(metric, other)), None)
+            if original is None:
+                distinct.append(metric)
             else:
-                own.append(name)
-        return out
+                twins[metric] = original
+        return twins
 
-    def _same(self, one: str, other: str) -> bool:
+    def _equal(self, metric: str, other: str) -> bool:
         values, weights = self.evaluation.values, self.evaluation.weights
-        alike = all(np.array_equal(x, values[other][m], equal_nan=True) for m, x in values[one].items())
-        return alike and np.array_equal(weights.get(one, 1.0), weights.get(other, 1.0), equal_nan=True)
+        equal = all(np.array_equal(x, values[other][m], equal_nan=True) for m, x in values[metric].items())
+        return equal and np.array_equal(weights.get(metric, 1.0), weights.get(other, 1.0), equal_nan=True)
 
-    @property
+    @cached_property
+    def distinct(self) -> dict[str, Comparison]:
+        """The comparisons without metrics that repeat the numbers of another one."""
+        return {metric: c for metric, c in self.comparisons.items() if metric not in self.twins}
+
+    def same_as(self, metric: str) -> list[str]:
+        """The metrics that repeat the numbers of this one."""
+        return [twin for twin, original in self.twins.items() if original == metric]
+
+    @cached_property
     def overall(self) -> str:
-        """One sentence across metrics; twins are counted once."""
-        return overall({metric: c for metric, c in self.comparisons.items() if metric not in self.twins})
+        """One sentence across metrics; metrics with the same numbers count once."""
+        return overall(self.distinct)
 
     def sentence(self, metric: str) -> str:
         """The verdict on one metric."""
@@ -105,27 +130,21 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """A sentence per metric and one overall."""
+        """One sentence per metric and one overall."""
         return "\n".join([*map(self.sentence, self.comparisons), f"Overall: {self.overall}"])
 
-    def performance(self) -> dict[str, float]:
-        """How well the model does on these data, where they have its labels."""
-        return {name: found.value for name, found in performance(self.evaluation).items()}
-
     def to_markdown(self, command: str | None = None) -> str:
-        """Verdict and table for a page of a repository."""
+        """Verdict and table as Markdown."""
         from assay.studies.evaluate.markdown import markdown
 
         return markdown(self, command)
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
-        """One self-contained page."""
+        """Write the report, a self-contained page. command: the command line to show in it."""
+        from assay.core.render import write_page
         from assay.studies.evaluate.page import page
 
-        try:
-            Path(path).write_text(page(self, command), encoding="utf-8")
-        except OSError as error:
-            raise AssayError(f"cannot write {path}: {error.strerror}") from error
+        write_page(page(self, command), path)
 
 
 def evaluate(
