@@ -13,7 +13,7 @@ from assay.core.render import render, write_page
 if TYPE_CHECKING:
     from assay.core.types import Attribution
 
-TITLE = "Assay: explanations"
+TITLE = "Explanations"
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ def banded_curves(
     everything = np.concatenate([*means.values(), *(edge for band in bands.values() for edge in band)])
     ticks = nice_ticks(float(everything.min()), float(everything.max()))
     plot = Plot(LEFT + 8 + (RIGHT - LEFT - 12) * np.linspace(0, 1, len(labels)), ticks[0], ticks[-1])
-    every = math.ceil(len(labels) / 13)  # there is room for 13 labels
+    every = _label_step(labels)
     marks = "".join(
         f'<text x="{x:.1f}" y="{BOTTOM + 15}" text-anchor="middle">{escape(label)}</text>'
         for i, (x, label) in enumerate(zip(plot.xs, labels, strict=True))
@@ -148,6 +148,12 @@ def banded_curves(
     ends = ", ".join(f"{styles[m].short} {row[-1]:.3g}" for m, row in means.items())
     label = f"{title}: mean at {labels[0]} to {labels[-1]}; at the last {ends}"
     return _svg(f'class="plot" viewBox="0 0 {WIDTH} {HEIGHT}"', label, "".join(parts))
+
+
+def _label_step(labels: Sequence[str]) -> int:
+    """Every how many points there is room for a label; the first one has free space to its left."""
+    wanted = 4 + 6.5 * max((len(label) for label in labels[1:]), default=0)  # pixels at a font size of 11
+    return max(1, math.ceil(wanted * (len(labels) - 1) / (RIGHT - LEFT - 12)))
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:

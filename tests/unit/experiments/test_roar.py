@@ -445,7 +445,7 @@ def test_the_page_says_who_is_faithful():
         "attention": found(-0.2, "not faithful", both=Interval(-0.2, -0.3, -0.1, 5)),
     }
     assert sentence("Recursive ROAR", judged) == (
-        "Recursive ROAR of 1 seed: integrated_gradients (37.8 %) is faithful to a degree; "
+        "Recursive ROAR (1 seed): integrated_gradients (37.8 %) is faithful to a degree; "
         "gradient (2.0 %) and attention (-20.0 %) are not faithful."
     )
     enough = {m: replace(f, seeds=(f.value,) * 5) for m, f in judged.items()}
@@ -456,7 +456,7 @@ def test_the_page_says_who_is_faithful():
         ("gradient", "has the largest area"),
     ):
         said = sentence("ROAR", {m: judged[m] for m in (best, "attention")}, behind)
-        assert said.endswith(f"{best.partition('(')[0]} {words}, by the interval of its difference from every other.")
+        assert said.endswith(f"{best.partition('(')[0]} {words}: its area differs significantly from every other.")
     assert remarks(judged) == ["few seeds.", "gradient: class leakage: the curve rises."]
     assert remarks({m: judged[m] for m in ("gradient",)})[0] == "gradient: few seeds."
 

@@ -70,7 +70,7 @@ def sentence(name: str, judged: Mapping[str, Faithfulness], behind: Mapping[str,
 def _few_seeds(judged: Mapping[str, Faithfulness]) -> str:
     """The number of seeds, if there are too few to generalise."""
     seeds = min(len(f.seeds) for f in judged.values())
-    return "" if seeds >= ENOUGH else f" of {seeds} seed{'s' * (seeds != 1)}"
+    return "" if seeds >= ENOUGH else f" ({seeds} seed{'s' * (seeds != 1)})"
 
 
 def _lead(
