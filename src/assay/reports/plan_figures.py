@@ -1,4 +1,4 @@
-"""The figures of any plan: which rows go on lines over size, on bars over models, or on curves over blocks."""
+"""The figures of a plan: lines over model size, bars over models, curves over randomised blocks."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ SOLID, DOTTED = "prediction_kept", "probability_matched"  # of its objectives
 
 
 def plan_figures(rows: Iterable[Row], models: Sequence[Row], folder: Path, ending: str = "png") -> list[Path]:
-    """Every figure that the rows of a plan allow, as STUDY/NAME.png; `models` are the rows of `sizes`.
+    """Draw every figure that the rows of a plan allow, as STUDY/NAME.png. models: the rows of `model_table`.
 
-    A method has one colour in all of them. Models of one family and several sizes get lines, all others bars.
+    A method has one colour in all figures. Families with several sizes get lines, all other models bars.
     """
-    made: list[Path] = []
+    files: list[Path] = []
     groups, axes = _by_study(rows), axes_of_size(models)
-    order = list(dict.fromkeys(row["method"] for found in groups.values() for row in found))
-    order.sort(key=lambda method: method.partition("(")[0] == "random")  # the control stands last
-    for study, found in groups.items():
-        make = _randomised if "mode" in found[0] else _attacked if "objective" in found[0] else _evaluated
-        made += make(found, axes, folder / study, ending, order)
-    return made
+    order = list(dict.fromkeys(row["method"] for group in groups.values() for row in group))
+    order.sort(key=lambda method: method.partition("(")[0] == "random")  # the control comes last
+    for study, group in groups.items():
+        draw = _randomised if "mode" in group[0] else _attacked if "objective" in group[0] else _evaluated
+        files += draw(group, axes, folder / study, ending, order)
+    return files
 
 
 def axes_of_size(models: Sequence[Row]) -> dict[str, dict[str, float]]:
-    """{family: {grid: parameters}} of families of which at least two sizes were trained from random weights."""
-    found: dict[str, dict[str, float]] = defaultdict(dict)
+    """{family: {grid: parameters}} of families with at least two sizes trained from random weights."""
+    families: dict[str, dict[str, float]] = defaultdict(dict)
     for row in models:
         if not row["pretrained"] and row["parameters"]:
-            found[parse(str(row["base"])).name][str(row["grid"])] = float(row["parameters"])
-    return {family: sizes for family, sizes in found.items() if len(set(sizes.values())) > 1}
+            families[parse(str(row["base"])).name][str(row["grid"])] = float(row["parameters"])
+    return {family: sizes for family, sizes in families.items() if len(set(sizes.values())) > 1}
 
 
 Axes = Mapping[str, Mapping[str, float]]
@@ -65,7 +65,7 @@ def _attacked(rows: Sequence[Row], axes: Axes, place: Path, ending: str, order: 
     solid, dotted = (by.get(o, {}) for o in (SOLID, DOTTED))
     both = [replace(solid[m], title="", dotted=dotted[m].points) for m in SHOWN] if solid and dotted else []
     for family, sizes in axes.items():
-        if some := _at(both or [p for mine in by.values() for p in mine.values()], sizes):
+        if some := _at(both or [panel for panels in by.values() for panel in panels.values()], sizes):
             yield lines(some, sizes, place / f"by size of {family}.{ending}", note=f"{DOTTED} (dotted)", order=order)
     if some := _at([by[o][m] for m in SHOWN for o in by], names := _others(rows, axes)):
         yield bars(some, names, place / f"by model.{ending}", order=order)
@@ -86,8 +86,8 @@ def metric_panels(rows: Sequence[Row]) -> list[Panel]:
     out = []
     for name in dict.fromkeys(row["metric"] for row in rows):
         bare = name.partition("(")[0]
-        found = points([row for row in rows if row["metric"] == name])
-        out.append(Panel("", f"{bare} {arrow(metric_class(bare).better)}", _pairs(found)))
+        by_place = points([row for row in rows if row["metric"] == name])
+        out.append(Panel("", f"{bare} {arrow(metric_class(bare).better)}", _pairs(by_place)))
     return out
 
 
@@ -104,48 +104,48 @@ def randomisation(rows: Sequence[Row]) -> dict[str, dict[str, Panel]]:
     """{mode: {model: panel}} of a layer randomisation."""
     out: dict[str, dict[str, Panel]] = {}
     for mode in dict.fromkeys(row["mode"] for row in rows):
-        found = points([row for row in rows if row["mode"] == mode], ("grid", "block", "method"), "spearman")
-        lowest = min([0.0, *(min(p.low, *p.spread) for p in found.values())])
+        by_place = points([row for row in rows if row["mode"] == mode], ("grid", "block", "method"), "spearman")
+        lowest = min([0.0, *(min(p.low, *p.spread) for p in by_place.values())])
         out[mode] = {
-            grid: Panel(str(grid), "Spearman", {(b, m): p for (g, b, m), p in found.items() if g == grid},
+            grid: Panel(str(grid), "Spearman", {(b, m): p for (g, b, m), p in by_place.items() if g == grid},
                         limits=(lowest - 0.05, 1.05))
-            for grid in dict.fromkeys(grid for grid, _, _ in found)
+            for grid in dict.fromkeys(grid for grid, _, _ in by_place)
         }  # fmt: skip
     return out
 
 
 def _at(panels: Sequence[Panel], grids: Iterable[str]) -> list[Panel]:
-    """The panels cut down to some models; those that have nothing of them are left out."""
-    here = set(grids)
+    """The panels reduced to some models, without panels that become empty."""
+    wanted = set(grids)
 
-    def cut(some: Points) -> Points:
-        return {key: point for key, point in some.items() if key[0] in here}
+    def reduced(some: Points) -> Points:
+        return {key: point for key, point in some.items() if key[0] in wanted}
 
-    found = [replace(panel, points=cut(panel.points), dotted=cut(panel.dotted)) for panel in panels]
-    return [panel for panel in found if panel.points or panel.dotted]
+    panels = [replace(panel, points=reduced(panel.points), dotted=reduced(panel.dotted)) for panel in panels]
+    return [panel for panel in panels if panel.points or panel.dotted]
 
 
 def _others(rows: Sequence[Row], axes: Axes) -> dict[str, str]:
-    """Models on no axis of sizes."""
+    """Models that are not on an axis of sizes."""
     sized = {grid for sizes in axes.values() for grid in sizes}
     return {grid: grid for grid in dict.fromkeys(str(row["grid"]) for row in rows) if grid not in sized}
 
 
-def _pairs(found: Mapping[tuple[Any, ...], Point]) -> Points:
-    return {(grid, method): point for (grid, method), point in found.items()}
+def _pairs(by_place: Mapping[tuple[Any, ...], Point]) -> Points:
+    return {(grid, method): point for (grid, method), point in by_place.items()}
 
 
 def _by_study(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """Rows with a method and an example, by study, and by data where a study has several.
 
-    A model from outside is its own grid. Methods have their short names, so that IG of 8 nodes looks like IG of 50.
+    An external model is its own grid. Methods get short names, so that one method with two settings has one style.
     """
     out: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         if "method" in row and "example" in row:
             out[row["study"], str(row.get("data", ""))].append({"grid": row["model"], **row})
     studies = [study for study, _ in out]
-    return {s if studies.count(s) == 1 else f"{s} on {d}": _short(found) for (s, d), found in out.items()}
+    return {s if studies.count(s) == 1 else f"{s} on {d}": _short(group) for (s, d), group in out.items()}
 
 
 def _short(rows: Sequence[Row]) -> list[Row]:

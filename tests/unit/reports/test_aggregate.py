@@ -104,10 +104,10 @@ def test_ten_methods_have_ten_colours() -> None:
 def test_curves_start_at_one_and_run_from_the_last_block(tmp_path: Path) -> None:
     rows = [row("a:0", str(i), 0.0, mode="cascading", block=b, spearman=0.1 * b) for i in range(3) for b in range(3)]
     (panel,) = randomisation(rows)["cascading"].values()
-    first = {key: point for key, point in panel.points.items() if key[0] == 2}  # only the last block was drawn anew
+    first = {key: point for key, point in panel.points.items() if key[0] == 2}  # only the last block was re-initialised
     drawn: list[tuple[list[float], list[float]]] = []
     line = figures._line
-    figures._line = lambda axis, xs, at, face, **more: drawn.append((list(xs), [p.value for p in at]))  # type: ignore[assignment]
+    figures._line = lambda axis, xs, at, style, **more: drawn.append((list(xs), [p.value for p in at]))  # type: ignore[assignment]
     try:
         curves([replace(panel, dotted=first)], tmp_path / "c.png")
     finally:
