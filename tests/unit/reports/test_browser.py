@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -16,22 +17,29 @@ from unit.reports.pages import usual
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 QUIET = ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking",
          "disable-component-update", "disable-sync", "hide-scrollbars")  # fmt: skip
-ASK = """<script>
-const wide = [...document.body.querySelectorAll("*")].filter(e => !e.closest("svg") && !e.closest(".scroll")
-  && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + "." + e.className);
-document.title = "inner=" + innerWidth + " content=" + document.documentElement.scrollWidth + " wide=" + wide.join();
-</script>"""
+FRAME = """<!doctype html><title>not measured</title><iframe width="{width}" height="900" style="border:0"></iframe>
+<script>
+const frame = document.querySelector("iframe");
+frame.onload = () => {{
+  const page = frame.contentDocument, inner = frame.contentWindow.innerWidth;
+  const wide = [...page.body.querySelectorAll("*")].filter(e => !e.closest("svg") && !e.closest(".scroll")
+    && e.getBoundingClientRect().right > inner + 1).map(e => e.tagName + "." + e.className);
+  document.title = "inner=" + inner + " content=" + page.documentElement.scrollWidth + " wide=" + wide.join();
+}};
+frame.srcdoc = {html};
+</script>"""  # a frame, because a window is never narrower than 500 px
 
 
 def laid_out(html: str, width: int, folder: Path) -> tuple[int, int, str]:
     """Inner width, content width and what sticks out, as a browser lays the page out."""
     file = folder / "report.html"
-    file.write_text(html.replace("</body>", f"{ASK}</body>"))
-    options = [*(f"--{name}" for name in QUIET), f"--user-data-dir={folder}/profile", f"--window-size={width},900"]
+    file.write_text(FRAME.format(width=width, html=json.dumps(html).replace("</", "<\\/")))
+    options = [*(f"--{name}" for name in QUIET), f"--user-data-dir={folder}/profile", "--window-size=1300,900"]
     command = [str(BROWSER), *options, "--dump-dom", file.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     title = re.search(r"<title>inner=(\d+) content=(\d+) wide=(.*?)</title>", done.stdout)
     assert title, done.stderr[-500:]
+    assert int(title[1]) == width
     return int(title[1]), int(title[2]), title[3]
 
 
