@@ -7,14 +7,13 @@ from pathlib import Path
 
 from evidence import NAMES, Row
 
+from assay.core.render import write_page
 from assay.core.types import Example
 from assay.experiments.plan import StudyCell
 from assay.experiments.results import records
 from assay.experiments.status import Status
 from assay.reports.method_style import method_styles
-from assay.reports.study_page import page, write
-from assay.studies.attack.result import before_and_after
-from assay.studies.evaluate.examples import KEY
+from assay.studies.attack.page import AttackedExample, attacked_example, examples_page
 
 STUDIES = {"attack": "Gradients of the probability", "attack_logit": "Gradients of the logit"}
 ABOUT = (
@@ -26,20 +25,19 @@ ABOUT = (
 
 def heat_maps(found: Mapping[str, Status], path: Path) -> bool:
     """The page, if any attack has been run."""
-    sections = {words: "".join(_blocks(found, study)) for study, words in STUDIES.items()}
+    sections = {words: list(_examples(found, study)) for study, words in STUDIES.items()}
     if any(sections.values()):
-        shown = {words: KEY + body for words, body in sections.items() if body}
-        write(page("The thesis, run again: attacks", ABOUT, "", shown, over=""), path)
+        write_page(examples_page("The thesis, run again: attacks", ABOUT, sections), path)
     return any(sections.values())
 
 
-def _blocks(found: Mapping[str, Status], study: str) -> Iterator[str]:
+def _examples(found: Mapping[str, Status], study: str) -> Iterator[AttackedExample]:
     seen = set[tuple[str, str]]()
     for data, state in found.items():
         for cell in state.plan.cells:
             if cell.study == study and (data, cell.model.grid) not in seen and (rows := _rows(cell, state)):
                 seen.add((data, cell.model.grid))
-                yield _block(data, cell, rows)
+                yield _example(data, cell, rows)
 
 
 def _rows(cell: StudyCell, state: Status) -> list[Row]:
@@ -47,10 +45,10 @@ def _rows(cell: StudyCell, state: Status) -> list[Row]:
     return [row for record in kept or () for row in record.rows if "original" in row]
 
 
-def _block(data: str, cell: StudyCell, rows: list[Row]) -> str:
+def _example(data: str, cell: StudyCell, rows: list[Row]) -> AttackedExample:
     hit = [r["example"] for r in rows if r["succeeded"] and r["method"].startswith("integrated_gradients")]
     name = (hit or [rows[0]["example"]])[0]
     example: Example = next(e for e in cell.data.load() if e.id == name)
     mine = [dict(row) for row in rows if row["example"] == name]
     who = method_styles(list(dict.fromkeys(row["method"] for row in mine)), None)
-    return before_and_after(f"{NAMES.get(cell.model.grid, cell.model.grid)}, {data}: {name}", mine, example, who)
+    return attacked_example(f"{NAMES.get(cell.model.grid, cell.model.grid)}, {data}: {name}", mine, example, who)

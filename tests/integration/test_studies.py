@@ -22,7 +22,7 @@ def test_randomise(tmp_path):
     files = ["--report", str(page), "--json", str(rows)]
     out = run("randomise", "--limit", "3", "--methods", "gradient,average_attention", "--seeds", "2", *files)
     assert "cascading" in out
-    assert "With every block drawn anew" in out
+    assert "With all blocks re-initialised" in out
     record = json.loads(rows.read_text())
     assert len(record["rows"]) == 3 * 2 * 2 * 2 * 2  # examples, methods, modes, blocks, seeds
     text = page.read_text(encoding="utf-8")
@@ -42,7 +42,7 @@ def test_attack(tmp_path):
     assert "rank change" in out
     record = json.loads(rows.read_text())
     assert {row["objective"] for row in record["rows"]} == {"prediction_kept", "probability_matched"}
-    assert page.read_text(encoding="utf-8").count('<p class="h"') == 2 * 3  # original and two objectives per example
+    assert page.read_text(encoding="utf-8").count('<p class="heat"') == 2 * 3  # original and two objectives per example
 
 
 def test_what_measures_an_attack(tmp_path):
@@ -53,7 +53,7 @@ def test_what_measures_an_attack(tmp_path):
     rough, fine = "integrated_gradients(steps=1, rule=left)", "integrated_gradients(steps=64)"
     files = ["--report", str(tmp_path / "a.html"), "--json", str(rows)]
     run("attack", "--limit", "1", "--steps", "1", "--methods", rough, "--measured", fine, *files)
-    told = f"Before and after were measured by {fine} in place of {rough}, which was attacked."
+    told = f"Scores before and after the attack are those of {fine} instead of {rough}, which was attacked."
     assert told in (tmp_path / "a.html").read_text(encoding="utf-8")
     row = json.loads(rows.read_text())["rows"][0]
     text = next(example for example in assay.load_dataset("builtin") if example.id == row["example"])

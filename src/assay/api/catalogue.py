@@ -89,9 +89,9 @@ def _metrics(constant: str) -> list[Entry]:
 
 
 def _metric(name: str, metrics: Catalog) -> Entry:
-    from assay.reports.metric_docs import card
+    from assay.reports.metric_docs import metric_doc
 
-    doc = card(metrics.get(name))
+    doc = metric_doc(metrics.get(name))
     details = (
         doc.formula,
         f"{metrics.group(name)}; {doc.direction}; range {doc.range}",

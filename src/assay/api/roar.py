@@ -18,7 +18,7 @@ from assay.experiments.yaml_node import YamlNode
 from assay.models.families import FAMILIES
 from assay.models.load import check_exists
 from assay.studies.roar.curves import curves
-from assay.studies.roar.page import RoarPage
+from assay.studies.roar.result import RoarResult
 from assay.studies.roar.study import METHODS
 from assay.training.bilstm import PAIRED_RECIPE, SINGLE_RECIPE
 from assay.training.scratch import is_scratch
@@ -47,7 +47,7 @@ def roar(
     progress: bool | None = None,
     watch: Watch | None = None,
     **settings: Any,
-) -> RoarPage:
+) -> RoarResult:
     """Mask the words that methods rank first, retrain, and measure how far performance falls. Rerun to resume.
 
     base: a pretrained folder or hub id, or a family to train from random weights, such as "bilstm_attention" or
@@ -63,7 +63,7 @@ def roar(
     opened = open_store(store)
     plan = roar_plan(base, data, methods, forms=forms, seeds=seeds, store=opened, **settings)
     status = run_plan(plan, opened, runner, progress=progress, watch=watch)
-    return RoarPage(curves(plan.cells, opened), score, clip, status)
+    return RoarResult(curves(plan.cells, opened), score, clip, status)
 
 
 def roar_plan(

@@ -75,6 +75,6 @@ def finish_study(result: Any, table: Table, report: Path, json: Path | None) -> 
 
 def interval_cell(value: float, low: float, high: float, between: str = " ") -> Text:
     """A value with its confidence interval beside it, or below it if `between` is a line break."""
-    from assay.reports.symbols import figures
+    from assay.reports.symbols import format_interval
 
-    return Text(between.join(figures(value, low, high)), justify="right", no_wrap=True)
+    return Text(between.join(format_interval(value, low, high)), justify="right", no_wrap=True)

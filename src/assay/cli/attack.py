@@ -29,7 +29,7 @@ from assay.cli._options import (
     settings_from,
 )
 from assay.cli._output import check_writable, finish_study, interval_cell
-from assay.studies.attack.result import HEADS
+from assay.studies.attack.result import MEASURE_NAMES
 from assay.studies.attack.study import Attack
 
 if TYPE_CHECKING:
@@ -70,6 +70,6 @@ def _table(result: Attacked) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     for row in result.summary:
         table.add_row(Text(row["method"].split("(")[0], style="bold"), Text(row["objective"], style="dim"))
-        for name, head in HEADS.items():
+        for name, head in MEASURE_NAMES.items():
             table.add_row(f"  {head}", interval_cell(*row[name]))
     return table

@@ -70,14 +70,12 @@ def evaluate(
 
 def _print(result: Result) -> None:
     """Print the table and then the verdict: the end is what a terminal shows."""
-    from assay.studies.evaluate.length_limit import past_limit
     from assay.studies.evaluate.terminal import ranking_table
 
     console = Console(highlight=False)
     console.print(ranking_table(result, console.width))
     for metric in result.comparisons:
         console.print(result.sentence(metric), markup=False)
-    limit = past_limit(result.evaluation)
-    if limit is not None:
-        console.print(limit.sentence, style="yellow", markup=False)
+    if result.past_limit is not None:
+        console.print(result.past_limit.sentence, style="yellow", markup=False)
     console.print(f"\n{result.overall}", style="bold", markup=False)

@@ -47,15 +47,15 @@ class Attributions(list[Attribution]):
         return Attributions(_from_row({**row, **{k: _nan_to_none(row[k]) for k in NULLABLE}}) for row in rows)
 
     def to_html(self, path: str | None = None) -> str:
-        """A self-contained HTML page; written to `path` if given."""
-        from assay.core.display import page, write
+        """A self-contained HTML page of all attributions; written to `path` if one is given."""
+        from assay.core.explanation_page import to_html
 
-        return write(page(self), path)
+        return to_html(self, path)
 
     def _repr_html_(self) -> str:
-        from assay.core.display import fragment
+        from assay.core.explanation_page import fragment
 
-        return "".join(fragment(a) for a in self)
+        return fragment(self)
 
 
 def _to_row(attribution: Attribution) -> dict[str, Any]:

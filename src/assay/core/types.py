@@ -156,15 +156,15 @@ class Attribution:
         return replace(self, example_id=example_id)
 
     def to_html(self, path: str | None = None) -> str:
-        """A self-contained HTML page; written to `path` if given."""
-        from assay.core.display import page, write
+        """A self-contained HTML page; written to `path` if one is given."""
+        from assay.core.explanation_page import to_html
 
-        return write(page([self]), path)
+        return to_html([self], path)
 
     def _repr_html_(self) -> str:
-        from assay.core.display import fragment
+        from assay.core.explanation_page import fragment
 
-        return fragment(self)
+        return fragment([self])
 
     def __str__(self) -> str:
         from assay.core.display import terminal

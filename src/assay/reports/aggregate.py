@@ -1,4 +1,4 @@
-"""What a figure shows of tidy rows: a mean, how sure the examples make it, and how far trainings differ."""
+"""Aggregates tidy rows for figures: means, intervals over examples, and ranges over trainings."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from assay.statistics.bootstrap import intervals
 
-RESAMPLES = 1000  # percentile intervals of 1000 draws: seaborn's default, as in the thesis
+RESAMPLES = 1000  # of percentile intervals, seaborn's default
 
 
 @dataclass(frozen=True)
 class Point:
-    """One mark of a figure. The two variances stay apart: [low, high] is over examples, `runs` over trainings."""
+    """One point of a figure: [low, high] is the interval over examples, `runs` the means of the trainings."""
 
     value: float  # mean over examples of the mean over trainings
     low: float
@@ -26,14 +26,14 @@ class Point:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """From the lowest training to the highest; a range, because three trainings have no interval worth its name."""
+        """From the lowest to the highest training; a range, because few trainings give no reliable interval."""
         return min(self.runs), max(self.runs)
 
 
 def by_example(rows: Iterable[Mapping[str, Any]], value: str = "value") -> tuple[dict[str, float], tuple[float, ...]]:
-    """The mean over trainings of each example, and the mean over examples of each training; empty values left out.
+    """The mean over trainings of each example, and the mean over examples of each training; None values are left out.
 
-    A training is told by `model`: a seed alone does not say of which.
+    Trainings are identified by `model`: seeds repeat between models.
     """
     examples: dict[str, list[float]] = defaultdict(list)
     runs: dict[str, list[float]] = defaultdict(list)
@@ -41,8 +41,8 @@ def by_example(rows: Iterable[Mapping[str, Any]], value: str = "value") -> tuple
         if row[value] is not None:
             examples[row["example"]].append(float(row[value]))
             runs[row["model"]].append(float(row[value]))
-    means = {example: float(np.mean(found)) for example, found in examples.items()}
-    return means, tuple(float(np.mean(found)) for found in runs.values())
+    means = {example: float(np.mean(values)) for example, values in examples.items()}
+    return means, tuple(float(np.mean(values)) for values in runs.values())
 
 
 def points(
@@ -52,14 +52,14 @@ def points(
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         groups[tuple(row[field] for field in by)].append(row)
-    found = {key: by_example(group, value) for key, group in groups.items()}
+    means_of = {key: by_example(group, value) for key, group in groups.items()}
     sized: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
-    for key, (means, _) in found.items():
+    for key, (means, _) in means_of.items():
         sized[len(means)].append(key)
-    made: dict[tuple[Any, ...], Point] = {}
-    for n, keys in sized.items():  # groups of as many examples share their draws
+    point_of: dict[tuple[Any, ...], Point] = {}
+    for n, keys in sized.items():  # groups of equal size share their resamples
         if n:
-            table = np.array([list(found[key][0].values()) for key in keys])  # (K,n)
+            table = np.array([list(means_of[key][0].values()) for key in keys])  # (K,n)
             for key, i in zip(keys, intervals(table, kind="percentile", resamples=RESAMPLES), strict=True):
-                made[key] = Point(i.value, i.low, i.high, found[key][1], n)
-    return {key: made[key] for key in groups if key in made}
+                point_of[key] = Point(i.value, i.low, i.high, means_of[key][1], n)
+    return {key: point_of[key] for key in groups if key in point_of}

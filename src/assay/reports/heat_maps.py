@@ -4,91 +4,127 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
 
-from assay.core.display import patches, pieces, strengths
+from assay.core.display import pieces, strengths
+from assay.core.explanation_page import PatchMap, patch_map
 from assay.core.types import Attribution, Example, Unit
 from assay.evaluation.attribution_metric import rationale_units
 from assay.models.encode import ImageEncoder
 from assay.models.model import Model
-from assay.reports.style import LEVELS
 
+LEVELS = 9  # shades in the stylesheet, each for and against the class
 WINDOW = 140  # units shown of a long text
-TOP = 3  # units in bold, if they are not much weaker than the strongest
+TOP = 3  # units in bold, unless they are much weaker than the strongest
 WEAK = 0.2
 
-KEY = (
-    '<p class="note key"><span class="f7">Red</span> speaks for the class named, <span class="h"><span class="a7 '
-    'against">blue with a line above</span></span> against it; the stronger, the more, each map by its own largest '
-    "score. <b>Bold</b>: the highest scores, three at most. <u>Underlined</u>: what people marked as the reason.</p>"
-)
+
+@dataclass(frozen=True)
+class HeatUnit:
+    """One unit of a text with the gap before it."""
+
+    gap: str
+    text: str
+    classes: str
+    title: str
 
 
-# --- texts -----------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class HeatRun:
+    """Neighbouring units of one segment that are all marked by a rationale, or none of them."""
+
+    marked: bool
+    units: tuple[HeatUnit, ...]
 
 
-def shown_units(found: Sequence[Attribution]) -> set[Unit]:
-    """All units, or of a long text the stretch where the methods together see most: the same for every method."""
-    units = [unit for _, unit, _ in pieces(found[0])]
+@dataclass(frozen=True)
+class Picture:
+    """An image of a page; without an address it refers to the one of the same id."""
+
+    id: str
+    address: str | None
+
+    @property
+    def reference(self) -> Picture:
+        return replace(self, address=None)
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """The values of the macro `heat_map`: runs of a text, or patches of an image."""
+
+    runs: tuple[HeatRun, ...] = ()
+    cut_before: bool = False
+    cut_after: bool = False
+    patches: PatchMap | None = None
+    picture: Picture | None = None
+
+
+def heat_maps(
+    attributions: Mapping[str, Attribution], example: Example, window: set[Unit], picture: Picture | None
+) -> dict[str, HeatMap]:
+    """One heat map per method; the first holds the picture, the others refer to it."""
+    pictures = [picture, *[picture and picture.reference] * len(attributions)]
+    return {
+        method: heat_map(attribution, example, window, shown)
+        for (method, attribution), shown in zip(attributions.items(), pictures, strict=False)
+    }
+
+
+def heat_map(attribution: Attribution, example: Example, window: set[Unit], picture: Picture | None = None) -> HeatMap:
+    """The heat map of one attribution; of a text, the units in `window`."""
+    if patches := patch_map(attribution):
+        return HeatMap(patches=patches, picture=picture)
+    marked = dict(zip(attribution.units, rationale_units(attribution.units, example), strict=True))
+    scores = dict(zip(attribution.units, attribution.scores, strict=True))
+    everything = pieces(attribution)
+    strongest = sorted(everything, key=lambda piece: -piece[2])[:TOP]
+    top = {unit for _, unit, strength in strongest if strength > WEAK}
+    shown = [piece for piece in everything if piece[1] in window]
+    runs = [
+        HeatRun(is_marked, tuple(_heat_unit(gap, unit, strength, float(scores[unit]), unit in top)
+                                 for gap, unit, strength in run))
+        for (is_marked, _), run in groupby(shown, key=lambda piece: (bool(marked[piece[1]]), piece[1].segment))
+    ]  # fmt: skip
+    return HeatMap(tuple(runs), shown[0] is not everything[0], shown[-1] is not everything[-1])
+
+
+def shown_units(attributions: Sequence[Attribution]) -> set[Unit]:
+    """All units, or the part of a long text with the largest scores over all methods."""
+    units = [unit for _, unit, _ in pieces(attributions[0])]
     if len(units) <= WINDOW or units[0].box is not None:
         return set(units)
-    strong = [dict(zip(a.units, np.abs(strengths(a.scores)), strict=True)) for a in found]
-    total = np.array([sum(part.get(unit, 0.0) for part in strong) for unit in units])
-    sums = np.convolve(total, np.ones(WINDOW), "valid")
-    start = int(sums.argmax())
+    strength = [dict(zip(a.units, np.abs(strengths(a.scores)), strict=True)) for a in attributions]
+    total = np.array([sum(of_method.get(unit, 0.0) for of_method in strength) for unit in units])
+    start = int(np.convolve(total, np.ones(WINDOW), "valid").argmax())
     return set(units[start : start + WINDOW])
 
 
-def heat_map(attribution: Attribution, example: Example, window: set[Unit], below: str) -> str:
-    """The text or picture of one attribution, coloured."""
-    if any(unit.box is not None for unit in attribution.units):
-        return patches(attribution, below)
-    marked = dict(zip(attribution.units, rationale_units(attribution.units, example), strict=True))
-    scores = dict(zip(attribution.units, attribution.scores, strict=True))
-    whole = pieces(attribution)
-    best = sorted(whole, key=lambda piece: -piece[2])[:TOP]
-    top = {unit for _, unit, strength in best if strength > WEAK}
-    shown = [piece for piece in whole if piece[1] in window]
-    out = ["… " if shown[0] is not whole[0] else ""]
-    for (is_marked, _), run in groupby(shown, key=lambda p: (bool(marked[p[1]]), p[1].segment)):
-        spans = [(gap, _span(unit, strength, float(scores[unit]), unit in top)) for gap, unit, strength in run]
-        inside = spans[0][1] + "".join(_gap(gap) + span for gap, span in spans[1:])
-        out.append(_gap(spans[0][0]) + (f'<u title="rationale">{inside}</u>' if is_marked else inside))
-    out.append(" …" if shown[-1] is not whole[-1] else "")
-    return f'<p class="h" dir="auto">{"".join(out)}</p>'
-
-
-def _gap(gap: str) -> str:
-    return f'<span class="seg">{escape(gap)}</span>' if gap.strip() else gap
-
-
-def _span(unit: Unit, strength: float, score: float, top: bool) -> str:
+def _heat_unit(gap: str, unit: Unit, strength: float, score: float, top: bool) -> HeatUnit:
     level = min(LEVELS, round(abs(strength) * LEVELS))
-    kinds = [f"{'f' if strength > 0 else 'a'}{level}"] if level and unit.seen else []
-    kinds += ["against"] if strength < 0 and level > 1 else []
-    kinds += ["top"] if top else []
-    kinds += [] if unit.seen else ["unseen"]
+    classes = [f"{'f' if strength > 0 else 'a'}{level}"] if level and unit.seen else []
+    classes += ["against"] if strength < 0 and level > 1 else []
+    classes += ["top"] if top else []
+    classes += [] if unit.seen else ["unseen"]
     title = f"{score:+.3g}" if unit.seen else "past the length limit"
-    return f'<span class="{" ".join(kinds)}" title="{title}">{escape(unit.text)}</span>'
+    return HeatUnit(gap, unit.text, " ".join(classes), title)
 
 
 # --- images ----------------------------------------------------------------------------------------------------------
 
 
-def pictures(model: Model, example: Example, i: int) -> tuple[str, str]:
-    """The picture for the first map, and a reference to it for the others: it is in the page once."""
-    address, name = _picture(model, example), f"picture-{i + 1}"
-    if address is None:
-        return "", ""
-    return f'<image id="{name}" href="{address}" width="100%" height="100%"/>', f'<use href="#{name}"/>'
+def picture(model: Model, example: Example, number: int) -> Picture | None:
+    """The image that the model reads, to lie under its patches; None for a text, or without pillow."""
+    address = None if example.image is None else _png_address(model, example)
+    return None if address is None else Picture(f"picture-{number}", address)
 
 
-def _picture(model: Model, example: Example) -> str | None:
-    """What the model reads, cropped and scaled as it reads it, as a data: address; so the patches lie where they do."""
+def _png_address(model: Model, example: Example) -> str | None:
+    """The image as a data: address, cropped and scaled as the model reads it, so that the patches fit."""
     try:
         from PIL import Image
     except ImportError:
@@ -106,5 +142,5 @@ def _picture(model: Model, example: Example) -> str | None:
 
 def _per_channel(encoder: ImageEncoder, name: str, default: float) -> Sequence[float]:
     normalised = getattr(encoder.processor, "do_normalize", True)
-    found: Sequence[float] | None = getattr(encoder.processor, f"image_{name}", None) if normalised else None
-    return [default] if found is None else found
+    values: Sequence[float] | None = getattr(encoder.processor, f"image_{name}", None) if normalised else None
+    return [default] if values is None else values

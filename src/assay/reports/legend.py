@@ -1,4 +1,4 @@
-"""The legend of a figure: the face of each method, and what bands, error bars and dots mean."""
+"""The legend of a figure: the style of each method, and the meaning of bands, error bars and dots."""
 
 from __future__ import annotations
 
@@ -10,39 +10,41 @@ from assay.reports.method_style import MethodStyle
 
 MARKS = {"circle": "o", "square": "s", "up": "^", "diamond": "D", "down": "v", "plus": "P", "cross": "X", "ring": "o"}
 DARK, LIGHT = 0.28, 0.12  # opacity of the two bands
-EDGE = 0.6  # width of the line around the range of trainings, which would drown where many overlap
+EDGE = 0.6  # width of the line around the range of trainings, which is hard to see where many overlap
 GREY = "#4b5560"
 
 
 def legend(
-    figure: Any, looks: Mapping[str, MethodStyle], shown: Sequence[Point], *, bars: bool, note: str = ""
+    figure: Any, styles: Mapping[str, MethodStyle], shown: Sequence[Point], *, bars: bool, note: str = ""
 ) -> None:
-    """Methods first, then the two variances; as many names side by side as the figure is wide. note: dotted lines."""
+    """Add a legend below the figure: methods, then examples and trainings. note: the meaning of dotted lines."""
     from matplotlib.lines import Line2D
 
-    signs = [*_methods(looks.values(), bars)]
+    handles = [*_methods(styles.values(), bars)]
     if note:
-        signs.append(Line2D([], [], color="black", linestyle=":", label=note))
-    signs += _variances(shown, bars)
+        handles.append(Line2D([], [], color="black", linestyle=":", label=note))
+    handles += _variances(shown, bars)
     columns = max(2, int(figure.get_figwidth() / 2.3))
-    figure.legend(handles=signs, loc="outside lower center", ncols=min(len(signs), columns), frameon=False, fontsize=9)
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=min(len(handles), columns), frameon=False, fontsize=9
+    )
 
 
-def _methods(looks: Iterable[MethodStyle], bars: bool) -> Iterator[Any]:
+def _methods(styles: Iterable[MethodStyle], bars: bool) -> Iterator[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    for f in looks:
+    for style in styles:
         if bars:
-            yield Patch(color=f.colour, alpha=0.85, linewidth=0, label=f.short)
+            yield Patch(color=style.colour, alpha=0.85, linewidth=0, label=style.short)
         else:
-            inside = "white" if f.marker == "ring" else f.colour
-            yield Line2D([], [], color=f.colour, marker=MARKS[f.marker], markerfacecolor=inside, label=f.short,
-                         linestyle="--" if f.control else "-")  # fmt: skip
+            fill = "white" if style.marker == "ring" else style.colour
+            yield Line2D([], [], color=style.colour, marker=MARKS[style.marker], markerfacecolor=fill,
+                         label=style.short, linestyle="--" if style.control else "-")  # fmt: skip
 
 
 def _variances(shown: Sequence[Point], bars: bool) -> Iterator[Any]:
-    """Only what can be seen: one training has no range."""
+    """Intervals over examples, and the range of trainings if there are several."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -64,6 +66,6 @@ def _variances(shown: Sequence[Point], bars: bool) -> Iterator[Any]:
 
 
 def _count(numbers: Sequence[int]) -> str:
-    """ "200", or "16 to 200" where a figure mixes them, as one of an unfinished run does."""
+    """A number, or a range such as "16 to 200" if points differ, as in an unfinished run."""
     low, high = min(numbers, default=0), max(numbers, default=0)
     return str(high) if low == high else f"{low} to {high}"

@@ -1,11 +1,12 @@
-"""The face of a method: one colour, one marker and one short name, the same in every plot and table of a page."""
+"""The style of a method: one colour, marker and short name in every plot and table of a page."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+
+from markupsafe import Markup
 
 COLOURS = (
     "#0f7fc0", "#d5601b", "#12936d", "#c2589a", "#b98300", "#7a62c9", "#4a9dd6", "#a4573a", "#6d8b1f", "#2c2f7a",
@@ -16,7 +17,7 @@ MARKERS = ("circle", "square", "up", "diamond", "down", "plus", "cross", "ring")
 
 @dataclass(frozen=True)
 class MethodStyle:
-    """Colour and marker together tell methods apart, so that neither has to alone."""
+    """Colour, marker and short name of a method; colour and marker together distinguish it from all others."""
 
     method: str
     short: str
@@ -24,20 +25,13 @@ class MethodStyle:
     marker: str
     control: bool = False
 
-    @property
-    def name(self) -> str:
-        """The short name, which may break after an underscore; the full one to who hovers."""
-        full = f' title="{escape(self.method)}"' if self.short != self.method else ""
-        return f'<span class="name"{full}>{breakable(self.short)}</span>'
-
-    @property
-    def html(self) -> str:
-        """The marker and the name."""
-        return f'<svg class="sign" width="12" height="12" aria-hidden="true">{marker(self, 6, 6)}</svg>{self.name}'
+    def marker_svg(self, x: float, y: float, r: float = 4) -> Markup:
+        """The marker as an SVG element around (x, y)."""
+        return Markup(_marker(self.marker, self.colour, x, y, r))
 
 
 def method_styles(methods: Sequence[str], control: str | None) -> dict[str, MethodStyle]:
-    """One face per method, in the order given; the control is grey."""
+    """One style per method, in the order given; the control is grey."""
     names, out, i = short_names(methods), {}, 0
     for method in methods:
         if method == control:
@@ -51,17 +45,16 @@ def method_styles(methods: Sequence[str], control: str | None) -> dict[str, Meth
 
 
 def short_names(methods: Sequence[str]) -> Mapping[str, str]:
-    """Names without their parameters, where that still tells them apart."""
+    """Names without parameters, unless two methods would get the same name."""
     bare = [re.split(r"\(", method, maxsplit=1)[0] for method in methods]
     return {m: b if bare.count(b) == 1 else m for m, b in zip(methods, bare, strict=True)}
 
 
-def marker(face: MethodStyle, x: float, y: float, r: float = 4) -> str:
-    """The marker as an SVG element."""
-    c, s = face.colour, r * 0.9
-    if face.marker in ("circle", "ring"):
-        inside = c if face.marker == "circle" else "var(--paper)"
-        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{s:.1f}" fill="{inside}" stroke="{c}" stroke-width="1.5"/>'
+def _marker(marker: str, colour: str, x: float, y: float, r: float) -> str:
+    s = r * 0.9
+    if marker in ("circle", "ring"):
+        fill = colour if marker == "circle" else "var(--paper)"
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{s:.1f}" fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'
     paths = {
         "square": f"M{x - s:.1f} {y - s:.1f}h{2 * s:.1f}v{2 * s:.1f}h{-2 * s:.1f}z",
         "up": f"M{x:.1f} {y - r:.1f}l{r:.1f} {1.8 * r:.1f}h{-2 * r:.1f}z",
@@ -70,11 +63,6 @@ def marker(face: MethodStyle, x: float, y: float, r: float = 4) -> str:
         "plus": f"M{x - r:.1f} {y:.1f}h{2 * r:.1f}M{x:.1f} {y - r:.1f}v{2 * r:.1f}",
         "cross": f"M{x - s:.1f} {y - s:.1f}l{2 * s:.1f} {2 * s:.1f}m0 {-2 * s:.1f}l{-2 * s:.1f} {2 * s:.1f}",
     }
-    line = face.marker in ("plus", "cross")
-    paint = f'fill="none" stroke="{c}" stroke-width="2.2"' if line else f'fill="{c}"'
-    return f'<path d="{paths[face.marker]}" {paint}/>'
-
-
-def breakable(name: str) -> str:
-    """Escaped, with places where a narrow screen may break the line."""
-    return re.sub(r"([_,(])", r"\1<wbr>", escape(name))
+    line = marker in ("plus", "cross")
+    paint = f'fill="none" stroke="{colour}" stroke-width="2.2"' if line else f'fill="{colour}"'
+    return f'<path d="{paths[marker]}" {paint}/>'

@@ -1,4 +1,4 @@
-"""Metric cards, read from what each metric's file says of itself: nothing is written twice."""
+"""Documentation of metrics, read from their docstrings."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Card:
-    """What a reader must know before believing a number."""
+class MetricDoc:
+    """What a metric measures, and where it misleads."""
 
-    title: str  # what it is, from the file's first line
+    title: str  # the first line of the module's docstring
     paper: str | None
     better: str
     range: str
@@ -28,28 +28,28 @@ class Card:
         return f"{self.better} is better"
 
 
-def card(metric: Any) -> Card:
-    """The card of a metric, given as its class or as an instance, whose parameters are then shown."""
+def metric_doc(metric: Any) -> MetricDoc:
+    """The documentation of a metric, given as a class or as an instance with its parameters."""
     cls: Any = metric if isinstance(metric, type) else type(metric)
     title, paper = _title(inspect.getdoc(importlib.import_module(cls.__module__)) or "")
     formula, note, weakness = _body(inspect.getdoc(cls) or "")
-    return Card(title, paper, cls.facts.better, cls.facts.range, formula, note, weakness, _parameters(metric))
+    return MetricDoc(title, paper, cls.facts.better, cls.facts.range, formula, note, weakness, _parameters(metric))
 
 
 def _title(doc: str) -> tuple[str, str | None]:
-    """The first line without its last bracket, which names the paper."""
+    """Title and paper: the first line, and what its last brackets hold."""
     line = doc.split("\n\n")[0].replace("\n", " ").strip()
-    found = re.fullmatch(r"(.*?)\s*\(([^()]*)\)\.?", line)
-    return (found[1], found[2]) if found else (line.rstrip("."), None)
+    match = re.fullmatch(r"(.*?)\s*\(([^()]*)\)\.?", line)
+    return (match[1], match[2]) if match else (line.rstrip("."), None)
 
 
 def _body(doc: str) -> tuple[str, str, str | None]:
-    """Formula (the first paragraph), note (the rest) and weakness (what follows that word)."""
+    """Formula (first paragraph), note (the rest) and weakness (after "Weakness:")."""
     text, _, weakness = doc.partition("Weakness:")
     formula, *rest = [" ".join(part.split()) for part in text.split("\n\n")]
     return formula, " ".join(part for part in rest if part), " ".join(weakness.split()) or None
 
 
 def _parameters(metric: Any) -> str:
-    given = [(f.name, getattr(metric, f.name, f.default)) for f in dataclasses.fields(metric) if f.init]
-    return ", ".join(f"{name}={value}" for name, value in given)
+    values = {f.name: getattr(metric, f.name, f.default) for f in dataclasses.fields(metric) if f.init}
+    return ", ".join(f"{name}={value}" for name, value in values.items())

@@ -1,4 +1,4 @@
-"""Values as strict JSON has them: unknown or infinite numbers become null."""
+"""Values for strict JSON, which has no NaN and no infinity."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """JSON has no NaN: what is not known is null."""
+    """Replace numbers that are not finite by None, in dicts and lists too."""
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""The report of a plan: tables of every study as CSV and JSON, pages, figures, and an index of all of them."""
+"""The report of a plan: tables of every study as CSV and JSON, pages, figures and an index."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import io
 import json
 import re
 from collections.abc import Mapping, Sequence
-from html import escape
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from assay.core.errors import AssayError
+from assay.core.render import render
 from assay.experiments.model_table import model_table
 from assay.experiments.results import training_rows
 from assay.experiments.status import Status
@@ -20,9 +21,33 @@ from assay.experiments.study import ReportContext, StudyReport, tidy_rows
 from assay.reports.figures import available
 from assay.reports.method_style import short_names
 from assay.reports.plain_json import plain
-from assay.reports.style import style
 
 Table = Sequence[Mapping[str, Any]]
+UNFINISHED = ("failed", "blocked", "skipped")
+
+
+@dataclass(frozen=True)
+class Link:
+    name: str
+    address: str
+
+
+@dataclass(frozen=True)
+class JobCounts:
+    """The jobs of one study and model, counted by state."""
+
+    study: str
+    model: str
+    counts: list[int]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why some jobs did not finish."""
+
+    state: str
+    count: int
+    text: str
 
 
 def write_report(status: Status, folder: Path, ending: str) -> list[Path]:
@@ -59,7 +84,7 @@ def _write_pages(folder: Path, name: str, study: StudyReport) -> list[tuple[Any,
 
 
 def _trainings(status: Status) -> list[Mapping[str, Any]]:
-    """A row per training with all scores of its validation."""
+    """A row per training with its validation scores."""
     out: list[Mapping[str, Any]] = []
     for job in status.plan.trainings:
         record = status.store.get(job.key)
@@ -72,7 +97,7 @@ def _trainings(status: Status) -> list[Mapping[str, Any]]:
 
 
 def _write_table(folder: Path, name: str, rows: Table) -> list[Path]:
-    """One table as CSV and JSON; none if it has no rows."""
+    """Write a table as CSV and JSON, unless it is empty."""
     if not rows:
         return []
     columns = list(dict.fromkeys(key for row in rows for key in row))
@@ -87,42 +112,30 @@ def _write_table(folder: Path, name: str, rows: Table) -> list[Path]:
 def _index(
     status: Status, pages: Mapping[str, Path], files: Sequence[Path], drawn: Sequence[Path], folder: Path
 ) -> str:
-    links = "".join(f"<li>{_link(path, folder, name)}</li>" for name, path in pages.items())
-    tables = ", ".join(_link(path, folder, path.name) for path in files)
-    figures = "".join(_figure(path, folder) for path in drawn)
-    figures = figures or ("<p>none</p>" if available() else "<p>none: pip install 'assay[plots]'</p>")
-    title = escape(status.plan.name)
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{style()}</style>'
-        f"</head><body><main><h1>{title}</h1>{_states(status)}<h2>Pages</h2><ul>{links or '<li>none</li>'}</ul>"
-        f"<h2>Figures</h2>{figures}<h2>Tables</h2><p>{tables or 'none'}</p></main></body></html>\n"
+    states = list(dict.fromkeys(status.states.values()))
+    return render(
+        "reports/plan_report.html.jinja",
+        title=status.plan.name,
+        states=states,
+        jobs=[
+            JobCounts(study, model, [counts[state] for state in states])
+            for (study, model), counts in status.counts().items()
+        ],
+        reasons=[
+            Reason(state, count, text)
+            for state in states
+            if state in UNFINISHED
+            for text, count in status.why(state).items()
+        ],
+        pages=[_link(path, folder, name) for name, path in pages.items()],
+        figures=[_link(path, folder, f"{path.parent.name}, {path.stem}") for path in drawn],
+        plots_installed=available(),
+        tables=[_link(path, folder, path.name) for path in files],
     )
 
 
-def _states(status: Status) -> str:
-    names = list(dict.fromkeys(status.states.values()))
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("study", "model", *names))
-    body = "".join(
-        f"<tr><td>{escape(study)}</td><td>{escape(model)}</td>"
-        + "".join(f"<td>{counts[name] or ''}</td>" for name in names)
-        + "</tr>"
-        for (study, model), counts in status.counts().items()
-    )
-    reasons = "".join(
-        f"<li>{state}, {count} jobs: {escape(reason)}</li>"
-        for state in names
-        for reason, count in (status.why(state).items() if state in ("failed", "blocked", "skipped") else ())
-    )
-    return f"<h2>Jobs</h2><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{reasons}</ul>"
-
-
-def _figure(path: Path, folder: Path) -> str:
-    name, address = escape(f"{path.parent.name}, {path.stem}"), quote(path.relative_to(folder).as_posix())
-    return f'<h3>{name}</h3><figure><img src="{address}" alt="{name}" style="max-width:100%;height:auto"></figure>'
-
-
-def _link(path: Path, folder: Path, name: str) -> str:
-    return f'<a href="{quote(path.relative_to(folder).as_posix())}">{escape(name)}</a>'
+def _link(path: Path, folder: Path, name: str) -> Link:
+    return Link(name, quote(path.relative_to(folder).as_posix()))
 
 
 def _file_name(name: str) -> str:

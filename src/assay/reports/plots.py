@@ -1,24 +1,24 @@
-"""Plots as plain SVG text: nothing to install, nothing to load, sharp on paper. Sizes are those of a phone."""
+"""Plots as inline SVG, sized for a phone; they need no library and load nothing. All text in them is escaped."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
+from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
-from assay.reports.method_style import MethodStyle, marker
+from assay.reports.method_style import MethodStyle
 from assay.statistics.bootstrap import intervals
 from assay.statistics.verdict import Comparison, Standing
 
 Values = NDArray[np.float64]
 WIDTH, HEIGHT = 360, 232
-LEFT, RIGHT, TOP, BOTTOM = 40, 222, 10, 192  # of the area that holds the lines; names stand to its right
-LINE = 13  # between two names
-FEW = 8  # points of a curve that stand at even places, each with its share written below
+LEFT, RIGHT, TOP, BOTTOM = 40, 222, 10, 192  # edges of the area with the lines; names stand to its right
+LINE = 13  # distance between two names
+FEW = 8  # up to this number of points, all are evenly spaced and labelled
 
 
 # --- interval bars ---------------------------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ FEW = 8  # points of a curve that stand at even places, each with its share writ
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of values laid over 0 .. 100 %."""
+    """A range of values mapped to 0 to 100 % of the width."""
 
     low: float
     high: float
@@ -36,14 +36,14 @@ class Axis:
 
 
 def bar_axis(comparison: Comparison) -> Axis:
-    """One axis for all methods of a metric, round at both ends, that holds every interval."""
+    """One axis for all methods of a metric; it has round ends and contains every interval."""
     ends = [v for s in comparison.standings for v in (s.low, s.high, s.value) if math.isfinite(v)]
     ticks = nice_ticks(min(ends), max(ends), about=4)
     return Axis(ticks[0], ticks[-1])
 
 
-def interval_bar(standing: Standing, face: MethodStyle, axis: Axis, reference: float | None) -> str:
-    """A line from low to high with the face at the mean; dashed where the control's mean is."""
+def interval_bar(standing: Standing, style: MethodStyle, axis: Axis, reference: float | None) -> Markup:
+    """The interval as a line with the method's marker at the mean, and a dashed line at `reference`."""
     known = math.isfinite(standing.low) and math.isfinite(standing.high)
     low, high = (axis.at(standing.low), axis.at(standing.high)) if known else (0, 0)
     mean = axis.at(standing.value)
@@ -54,11 +54,11 @@ def interval_bar(standing: Standing, face: MethodStyle, axis: Axis, reference: f
         parts.append(_upright(axis.at(reference), "dash"))
     if known:
         parts.append(
-            f'<line x1="{low:.1f}%" x2="{high:.1f}%" y1="{MID}" y2="{MID}" stroke="{face.colour}" stroke-width="6" '
+            f'<line x1="{low:.1f}%" x2="{high:.1f}%" y1="{MID}" y2="{MID}" stroke="{style.colour}" stroke-width="6" '
             'stroke-linecap="round" stroke-opacity=".38"/>'
         )
-    # a nested svg carries the marker to a percentage, which a path cannot have
-    parts.append(f'<svg x="{mean:.1f}%" y="{MID}" overflow="visible">{marker(face, 0, 0, 4.5)}</svg>')
+    # a path cannot be placed at a percentage, a nested svg can
+    parts.append(f'<svg x="{mean:.1f}%" y="{MID}" overflow="visible">{style.marker_svg(0, 0, 4.5)}</svg>')
     text = f"{standing.method}: {standing.value:.4g}" + (f" [{standing.low:.4g}, {standing.high:.4g}]" if known else "")
     return _svg(f'class="bar" height="{2 * MID}"', text, "".join(parts))
 
@@ -75,7 +75,7 @@ def _upright(percent: float, kind: str) -> str:
 
 @dataclass(frozen=True)
 class Plot:
-    """Where values lie in the picture."""
+    """Maps values to pixels."""
 
     xs: Values  # (K,) in pixels
     low: float
@@ -85,15 +85,15 @@ class Plot:
         return BOTTOM - (BOTTOM - TOP) * (value - self.low) / (self.high - self.low)
 
 
-def curves(
+def share_curves(
     curves: Mapping[str, Values],  # method -> (N,K)
     shares: Values,  # (K,)
-    method_styles: Mapping[str, MethodStyle],
+    styles: Mapping[str, MethodStyle],
     banded: Sequence[str],
     title: str,
     verb: str,
-) -> str:
-    """Mean per share, one line per method, named at its end; bands are 95 % intervals, drawn for `banded` only."""
+) -> Markup:
+    """Mean per share of units, one line per method; 95 % bands are drawn for the methods in `banded` only."""
     means = {method: rows.mean(0) for method, rows in curves.items()}
     bands = {m: _band(curves[m]) for m in banded if len(curves[m]) > 1}
     everything = np.concatenate([*means.values(), *(edge for band in bands.values() for edge in band)])
@@ -102,56 +102,62 @@ def curves(
     places = np.linspace(0, 1, len(shares)) if few else shares
     plot = Plot(LEFT + 8 + (RIGHT - LEFT - 12) * places, ticks[0], ticks[-1])
     parts = [_grid(plot, ticks), _shares(plot, shares if few else np.linspace(0, 1, 6), few, verb)]
-    parts += [_area(plot, *bands[m], method_styles[m]) for m in bands]
-    ordered = sorted(means, key=lambda m: not method_styles[m].control)  # the control lies below
-    parts += [_line(plot, means[m], method_styles[m], few) for m in ordered]
-    parts.append(_names(plot, {m: float(row[-1]) for m, row in means.items()}, method_styles))
-    ends = ", ".join(f"{method_styles[m].short} {row[-1]:.3g}" for m, row in means.items())
+    parts += [_area(plot, *bands[m], styles[m]) for m in bands]
+    ordered = sorted(means, key=lambda m: not styles[m].control)  # the control lies below
+    parts += [_line(plot, means[m], styles[m], few) for m in ordered]
+    parts.append(_names(plot, {m: float(row[-1]) for m, row in means.items()}, styles))
+    ends = ", ".join(f"{styles[m].short} {row[-1]:.3g}" for m, row in means.items())
     label = f"{title}: mean per share of units {verb}; at the last share {ends}"
     return _svg(f'class="plot" viewBox="0 0 {WIDTH} {HEIGHT}"', label, "".join(parts))
 
 
-def along(
+def labelled_curves(
     rows: Mapping[str, Values],  # method -> (N,K)
     labels: Sequence[str],  # (K,) below the points
-    method_styles: Mapping[str, MethodStyle],
+    styles: Mapping[str, MethodStyle],
     title: str,
-    words: str,
-) -> str:
-    """Mean at each of a few named places, from left to right, one line with a 95 % band per method."""
+    axis_label: str,
+) -> Markup:
+    """Mean at each of a few labelled places, one line with a 95 % band per method."""
     means, bands = {m: row.mean(0) for m, row in rows.items()}, {m: _band(r) for m, r in rows.items() if len(r) > 1}
-    return banded(means, bands, labels, method_styles, title, words)
+    return banded_curves(means, bands, labels, styles, title, axis_label)
 
 
-def banded(
+def banded_curves(
     means: Mapping[str, Values],  # method -> (K,)
     bands: Mapping[str, tuple[Values, Values]],  # method -> low, high; (K,) each
     labels: Sequence[str],  # (K,) below the points
-    method_styles: Mapping[str, MethodStyle],
+    styles: Mapping[str, MethodStyle],
     title: str,
-    words: str,
-) -> str:
-    """The same of means and bands that are known."""
+    axis_label: str,
+) -> Markup:
+    """One line with a band per method, from given means and bands."""
     everything = np.concatenate([*means.values(), *(edge for band in bands.values() for edge in band)])
     ticks = nice_ticks(float(everything.min()), float(everything.max()))
     plot = Plot(LEFT + 8 + (RIGHT - LEFT - 12) * np.linspace(0, 1, len(labels)), ticks[0], ticks[-1])
-    every = math.ceil(len(labels) / 13)  # as many labels as there is room for
+    every = _label_step(labels)
     marks = "".join(
         f'<text x="{x:.1f}" y="{BOTTOM + 15}" text-anchor="middle">{escape(label)}</text>'
         for i, (x, label) in enumerate(zip(plot.xs, labels, strict=True))
         if i % every == 0
     )
-    below = f'<text x="{(LEFT + RIGHT) / 2:.0f}" y="{BOTTOM + 32}" text-anchor="middle">{escape(words)}</text>'
-    parts = [_grid(plot, ticks), marks, below, *(_area(plot, *band, method_styles[m]) for m, band in bands.items())]
-    parts += [_line(plot, row, method_styles[m], len(labels) <= 16) for m, row in means.items()]
-    parts.append(_names(plot, {m: float(row[-1]) for m, row in means.items()}, method_styles))
-    ends = ", ".join(f"{method_styles[m].short} {row[-1]:.3g}" for m, row in means.items())
+    below = f'<text x="{(LEFT + RIGHT) / 2:.0f}" y="{BOTTOM + 32}" text-anchor="middle">{escape(axis_label)}</text>'
+    parts = [_grid(plot, ticks), marks, below, *(_area(plot, *band, styles[m]) for m, band in bands.items())]
+    parts += [_line(plot, row, styles[m], len(labels) <= 16) for m, row in means.items()]
+    parts.append(_names(plot, {m: float(row[-1]) for m, row in means.items()}, styles))
+    ends = ", ".join(f"{styles[m].short} {row[-1]:.3g}" for m, row in means.items())
     label = f"{title}: mean at {labels[0]} to {labels[-1]}; at the last {ends}"
     return _svg(f'class="plot" viewBox="0 0 {WIDTH} {HEIGHT}"', label, "".join(parts))
 
 
+def _label_step(labels: Sequence[str]) -> int:
+    """Every how many points there is room for a label; the first one has free space to its left."""
+    wanted = 4 + 6.5 * max((len(label) for label in labels[1:]), default=0)  # pixels at a font size of 11
+    return max(1, math.ceil(wanted * (len(labels) - 1) / (RIGHT - LEFT - 12)))
+
+
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round numbers that enclose a range."""
+    """Evenly spaced round numbers that enclose a range."""
     if not high > low:
         low, high = low - 0.5, high + 0.5
     rough = (high - low) / about
@@ -162,8 +168,8 @@ def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def _band(rows: Values) -> tuple[Values, Values]:
-    found = intervals(rows.T, kind="percentile", resamples=2000)
-    return np.array([i.low for i in found]), np.array([i.high for i in found])
+    bounds = intervals(rows.T, kind="percentile", resamples=2000)
+    return np.array([b.low for b in bounds]), np.array([b.high for b in bounds])
 
 
 def _grid(plot: Plot, ticks: Sequence[float]) -> str:
@@ -182,42 +188,42 @@ def _shares(plot: Plot, shares: Values, few: bool, verb: str) -> str:
         for x, share in zip(xs, shares, strict=True)
     )
     middle = (LEFT + RIGHT) / 2
-    words = f'<text x="{middle:.0f}" y="{BOTTOM + 32}" text-anchor="middle">% of units {verb}, best first</text>'
+    words = f'<text x="{middle:.0f}" y="{BOTTOM + 32}" text-anchor="middle">% of top units {verb}</text>'
     return marks + words
 
 
-def _area(plot: Plot, low: Values, high: Values, face: MethodStyle) -> str:
+def _area(plot: Plot, low: Values, high: Values, style: MethodStyle) -> str:
     there = [f"{x:.1f},{plot.y(v):.1f}" for x, v in zip(plot.xs, high, strict=True)]
     back = [f"{x:.1f},{plot.y(v):.1f}" for x, v in zip(plot.xs[::-1], low[::-1], strict=True)]
-    return f'<polygon points="{" ".join(there + back)}" fill="{face.colour}" fill-opacity=".16"/>'
+    return f'<polygon points="{" ".join(there + back)}" fill="{style.colour}" fill-opacity=".16"/>'
 
 
-def _line(plot: Plot, row: Values, face: MethodStyle, few: bool) -> str:
+def _line(plot: Plot, row: Values, style: MethodStyle, few: bool) -> str:
     points = [(float(x), plot.y(float(v))) for x, v in zip(plot.xs, row, strict=True)]
-    dash = ' stroke-dasharray="5 4"' if face.control else ""
+    dash = ' stroke-dasharray="5 4"' if style.control else ""
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    line = f'<polyline points="{path}" fill="none" stroke="{face.colour}" stroke-width="1.8"{dash}/>'
+    line = f'<polyline points="{path}" fill="none" stroke="{style.colour}" stroke-width="1.8"{dash}/>'
     marked = points if few else [points[-1]]
-    return f"<g><title>{escape(face.method)}</title>{line}{''.join(marker(face, x, y, 3) for x, y in marked)}</g>"
+    return f"<g><title>{escape(style.method)}</title>{line}{''.join(style.marker_svg(x, y, 3) for x, y in marked)}</g>"
 
 
-def _names(plot: Plot, ends: Mapping[str, float], method_styles: Mapping[str, MethodStyle]) -> str:
-    """Names at the ends of their lines, moved apart where they would overlap, with a thread to the line."""
+def _names(plot: Plot, ends: Mapping[str, float], styles: Mapping[str, MethodStyle]) -> str:
+    """Names at the ends of the lines, moved apart where they would overlap and connected to their lines."""
     order = sorted(ends, key=lambda m: plot.y(ends[m]))
-    places = spread([plot.y(ends[m]) for m in order], LINE, TOP, HEIGHT - 6)
+    positions = spread([plot.y(ends[m]) for m in order], LINE, TOP, HEIGHT - 6)
     out = []
-    for method, y in zip(order, places, strict=True):
-        face = method_styles[method]
-        thread = f"M{plot.xs[-1] + 6:.1f} {plot.y(ends[method]):.1f}L{RIGHT + 12} {y:.1f}"
-        out.append(f'<path d="{thread}" fill="none" stroke="{face.colour}" stroke-opacity=".6"/>')
-        out.append(f'<text class="who" x="{RIGHT + 16}" y="{y + 3.8:.1f}">{escape(_cut(face.short))}</text>')
+    for method, y in zip(order, positions, strict=True):
+        style = styles[method]
+        connector = f"M{plot.xs[-1] + 6:.1f} {plot.y(ends[method]):.1f}L{RIGHT + 12} {y:.1f}"
+        out.append(f'<path d="{connector}" fill="none" stroke="{style.colour}" stroke-opacity=".6"/>')
+        out.append(f'<text class="series" x="{RIGHT + 16}" y="{y + 3.8:.1f}">{escape(_cut(style.short))}</text>')
     return "".join(out)
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places in the same order, at least `gap` apart and within the range; crowds stand around their middle."""
+    """Positions in the same order, at least `gap` apart and within the range; groups are centred."""
     gap = min(gap, (high - low) / max(1, len(wanted) - 1))
-    crowds: list[tuple[float, int]] = []  # middle, how many
+    crowds: list[tuple[float, int]] = []  # middle, size
     for place in wanted:
         middle, count = place, 1
         while crowds and crowds[-1][0] + gap * (crowds[-1][1] + count) / 2 > middle:
@@ -232,6 +238,7 @@ def _cut(name: str, most: int = 21) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def _svg(attributes: str, label: str, inside: str) -> str:
+def _svg(attributes: str, label: str, inside: str) -> Markup:
+    """The whole drawing; `attributes` and `inside` are markup already."""
     text = escape(label)
-    return f'<svg {attributes} role="img" aria-label="{text}"><title>{text}</title>{inside}</svg>'
+    return Markup(f'<svg {attributes} role="img" aria-label="{text}"><title>{text}</title>{inside}</svg>')

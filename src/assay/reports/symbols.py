@@ -1,4 +1,4 @@
-"""What a method's standing means, as a sign with words: read by people who see no colour, and by machines."""
+"""Symbols of verdicts, arrows and numbers with intervals, as all tables show them."""
 
 from __future__ import annotations
 
@@ -10,54 +10,54 @@ from assay.statistics.verdict import Comparison, Standing
 
 @dataclass(frozen=True)
 class Symbol:
+    """A sign with a label, so that no verdict depends on colour."""
+
     sign: str
-    words: str
-    kind: str  # the class in CSS, and the colour in a terminal
+    label: str
+    kind: str  # the CSS class, and the key of the terminal's colours
+    meaning: str = ""  # what a legend adds to the label
 
     @property
-    def html(self) -> str:
-        return f'<span class="mark {self.kind}"><span aria-hidden="true">{self.sign}</span> {self.words}</span>'
+    def legend(self) -> str:
+        return f"{self.label}{self.meaning}"
 
 
-def mark(standing: Standing, comparison: Comparison) -> Symbol:
-    """Against the best and against the control; "random" is the control whatever its parameters."""
+CONTROL = Symbol("–", "control", "none")
+BEST = Symbol("★", "best group", "best", ": not significantly different from the best, and better than random")
+BETTER = Symbol("✓", "better than random", "good", ", but not in the best group")
+TIED = Symbol("☆", "tied", "open", ": not significantly different from the best or from random")
+NO_BETTER = Symbol("○", "no better than random", "none")
+WORSE = Symbol("▼", "worse than random", "bad")
+BEST_WITHOUT_CONTROL = Symbol("★", "best group", "best", ": not significantly different from the best")
+BEHIND_WITHOUT_CONTROL = Symbol("·", "worse than the best", "none")
+ORDER = (BEST, BEST_WITHOUT_CONTROL, BETTER, TIED, NO_BETTER, WORSE, BEHIND_WITHOUT_CONTROL)
+
+
+def symbol_of(standing: Standing, comparison: Comparison) -> Symbol:
+    """How a method compares with the best method and with the control."""
     if standing.method == comparison.control:
-        return Symbol("–", "control", "none")
+        return CONTROL
+    if comparison.control is None:
+        return BEST_WITHOUT_CONTROL if standing.best_group else BEHIND_WITHOUT_CONTROL
     if standing.worse_than_random:
-        return Symbol("▼", "worse than random", "bad")
+        return WORSE
     if standing.best_group:
-        if standing.beats_random is False:
-            return Symbol("☆", "tied: neither behind the best nor better than random", "open")
-        return Symbol("★", "best group", "best")
-    if standing.beats_random is None:
-        return Symbol("·", "behind the best", "none")
-    return (
-        Symbol("✓", "beats random", "good") if standing.beats_random else Symbol("○", "no better than random", "none")
-    )
+        return BEST if standing.beats_random else TIED
+    return BETTER if standing.beats_random else NO_BETTER
 
 
-def legend(*, control: bool) -> list[Symbol]:
-    """All signs in full words; without a control nothing can be said about random."""
-    if not control:
-        return [
-            Symbol("★", "best group: cannot be told from the best", "best"),
-            Symbol("·", "behind the best", "none"),
-        ]
-    return [
-        Symbol("★", "best group: cannot be told from the best, and beats random", "best"),
-        Symbol("✓", "beats random, behind the best", "good"),
-        Symbol("☆", "tied: can be told neither from the best nor from random", "open"),
-        Symbol("○", "no better than random", "none"),
-        Symbol("▼", "worse than random", "bad"),
-    ]
+def legend(comparisons: list[Comparison]) -> list[Symbol]:
+    """The symbols that occur, best first, without the control's."""
+    used = {symbol_of(standing, comparison) for comparison in comparisons for standing in comparison.standings}
+    return [symbol for symbol in ORDER if symbol in used]
 
 
 def arrow(better: str) -> str:
     return "↑" if better == "higher" else "↓"
 
 
-def figures(value: float, low: float, high: float) -> tuple[str, str]:
-    """The value and its interval, with the decimals that the interval's width deserves."""
+def format_interval(value: float, low: float, high: float) -> tuple[str, str]:
+    """The value and its interval, with as many decimals as the width of the interval justifies."""
     width = high - low
     if not width > 0:
         return f"{value:.3g}", "interval unknown" if math.isnan(width) else "no spread"

@@ -11,7 +11,8 @@ import pytest
 
 from assay import Attribution, Target, Unit
 from assay.core.attributions import Attributions
-from assay.core.display import fragment, strengths, terminal
+from assay.core.display import strengths, terminal
+from assay.core.explanation_page import fragment
 from assay.core.spec import parse
 
 EVIL = '<script>alert("x")</script>'
@@ -49,7 +50,7 @@ def test_html_escapes(where):
         "label": attribution(label=EVIL),
         "method": replace(attribution(), method=replace(parse("lime"), name=EVIL)),
     }[where]
-    for text in (fragment(a), a._repr_html_(), a.to_html(), Attributions([a, a]).to_html()):
+    for text in (fragment([a]), a._repr_html_(), a.to_html(), Attributions([a, a]).to_html()):
         assert "<script" not in text
         page = Tags(text)
         assert "script" not in page.tags
@@ -58,7 +59,7 @@ def test_html_escapes(where):
 
 
 def test_html_colours_by_sign_and_strength():
-    text = fragment(attribution())
+    text = fragment([attribution()])
     red, blue, none = re.findall(r"rgba\((\d+),\d+,(\d+),([\d.]+)\)", text)
     assert int(red[0]) > int(red[1])
     assert int(blue[0]) < int(blue[1])
@@ -71,16 +72,16 @@ def test_html_colours_by_sign_and_strength():
 def test_units_in_reading_order_with_gaps_as_in_the_text():
     units = (Unit("b", 5, 6), Unit("un", 0, 2), Unit("do", 2, 4), Unit("pair", 0, 4, 1))
     a = replace(attribution(), units=units, scores=np.array([4, 1, 2, 3], np.float32))
-    assert "".join(Tags(fragment(a)).words).endswith("undo b ‖ pair")
-    assert re.findall(r'title="\+(\d)"', fragment(a)) == ["1", "2", "4", "3"]
+    assert "".join(Tags(fragment([a])).words).endswith("undo b ‖ pair")
+    assert re.findall(r'title="\+(\d)"', fragment([a])) == ["1", "2", "4", "3"]
     assert terminal(a, color=False).splitlines()[1] == "undo b ‖ pair"
 
 
 def test_patches_are_drawn_as_squares():
     units = (Unit("patch 0", 0, 1, box=(0, 0, 8, 8)), Unit("patch 1", 1, 2, box=(8, 0, 16, 8)))
     a = replace(attribution(), units=units, scores=np.array([1, -1], np.float32))
-    assert Tags(fragment(a)).tags.count("rect") == 2
-    assert 'viewBox="0 0 16 8"' in fragment(a)
+    assert Tags(fragment([a])).tags.count("rect") == 2
+    assert 'viewBox="0 0 16 8"' in fragment([a])
     assert "patch 0 +1" in terminal(a, color=False)
 
 
@@ -98,7 +99,7 @@ def test_what_a_method_says_in_a_word_is_shown():
     said = {"form": "path", "quadrature_error": 0.00021, "exact": True, "order": [2, 0, 1]}
     shown = terminal(replace(attribution(), extra=said), color=False).splitlines()[0]
     assert shown == "yes logit 0.500 · lime · form path · quadrature error 0.00021 · exact yes"
-    assert "form path" in fragment(replace(attribution(), extra=said))
+    assert "form path" in fragment([replace(attribution(), extra=said)])
 
 
 def test_str_has_no_colour_when_nobody_watches(capsys, monkeypatch):
@@ -115,7 +116,7 @@ def test_markup_of_rich_is_text():
 def test_unseen_units_are_struck_through():
     a = attribution()
     a = replace(a, units=(*a.units[:2], replace(a.units[2], seen=False)))
-    assert fragment(a).count("line-through") == 1
+    assert fragment([a]).count("line-through") == 1
 
 
 def test_all_zero_scores_have_no_strength():

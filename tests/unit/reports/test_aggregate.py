@@ -10,12 +10,19 @@ import numpy as np
 import pytest
 
 from assay.core.errors import AssayError
+from assay.experiments.store import Store
+from assay.experiments.study import ReportContext
 from assay.reports import figures
 from assay.reports.aggregate import by_example, points
 from assay.reports.figures import Panel, bars, curves, lines
+from assay.reports.grid_figures import draw, family_sizes
 from assay.reports.method_style import method_styles
-from assay.reports.plan_figures import axes_of_size, metric_panels, plan_figures, randomisation
 from assay.statistics.bootstrap import interval
+from assay.studies.attack.figures import figures as attack_figures
+from assay.studies.evaluate.figures import figures as evaluate_figures
+from assay.studies.evaluate.figures import metric_panels
+from assay.studies.randomise.figures import figures as randomise_figures
+from assay.studies.randomise.figures import mode_panels
 
 
 def row(model: str, example: str, value: float | None, **more: object) -> dict[str, object]:
@@ -50,24 +57,31 @@ def test_an_axis_of_sizes_is_what_grew_from_random_weights() -> None:
         for g, b, p, q in (("a", "t5(layers=1)", 10, False), ("b", "t5(layers=2)", 20, False),
                            ("c", "folder", 30, True), ("d", "bert(layers=1)", 5, False))
     ]  # fmt: skip
-    assert axes_of_size(models) == {"t5": {"a": 10, "b": 20}}
+    assert family_sizes(models) == {"t5": {"a": 10, "b": 20}}
+
+
+def report_on(rows: list[dict[str, object]], models: list[dict[str, object]], folder: Path) -> ReportContext:
+    return ReportContext((), Store(folder / "store"), rows, models, ["lime"], folder, "svg")
 
 
 def test_a_plan_gets_lines_bars_and_curves(tmp_path: Path) -> None:
     models = [
         {"grid": g, "base": f"t5(layers={p})", "parameters": p, "pretrained": False} for g, p in (("a", 1), ("b", 2))
     ]
-    rows = [*ROWS, *(row(f"{g}:0", str(i), i) for i in range(5) for g in "bc")]
-    rows += [
+    evaluated = [*ROWS, *(row(f"{g}:0", str(i), i) for i in range(5) for g in "bc")]
+    randomised = [
         row(f"{g}:0", str(i), 0.0, study="r", mode="cascading", block=b, spearman=b / 2)
         for i in range(3) for b in (0, 1) for g in "bac"
     ]  # fmt: skip
     measures = dict.fromkeys(("rank_change", "top_k_sum_change", "absolute_probability_change"), 0.5)
-    rows += [
+    attacked = [
         row(f"{g}:0", str(i), None, study="x", objective=o, **measures)
         for i in range(3) for o in ("prediction_kept", "probability_matched") for g in "abc"
     ]  # fmt: skip
-    names = {path.relative_to(tmp_path).as_posix() for path in plan_figures(rows, models, tmp_path, "svg")}
+    paths = draw(report_on(evaluated, models, tmp_path), evaluate_figures)
+    paths += draw(report_on(randomised, models, tmp_path), randomise_figures)
+    paths += draw(report_on(attacked, models, tmp_path), attack_figures)
+    names = {path.relative_to(tmp_path).as_posix() for path in paths}
     assert names == {
         f"{study}by {what}.svg" for study in ("s/", "r/cascading ", "x/") for what in ("size of t5", "model")
     }
@@ -75,8 +89,12 @@ def test_a_plan_gets_lines_bars_and_curves(tmp_path: Path) -> None:
 
 def test_studies_on_several_data_sets_are_not_mixed(tmp_path: Path) -> None:
     rows = [row("a:0", str(i), 1.0 * i, data=d) for i in range(3) for d in ("new", "old")]
-    made = [path.relative_to(tmp_path).as_posix() for path in plan_figures(rows, [], tmp_path, "svg")]
-    assert made == ["s on new/by model.svg", "s on old/by model.svg"]
+    paths = draw(report_on(rows, [], tmp_path), evaluate_figures)
+    names = [path.relative_to(tmp_path).as_posix() for path in paths]
+    assert names == [
+        "s on new/by model.svg",
+        "s on old/by model.svg",
+    ]
 
 
 def drawn_text(path: Path) -> str:
@@ -97,17 +115,17 @@ def test_the_legend_says_what_the_bands_are(tmp_path: Path) -> None:
 
 def test_ten_methods_have_ten_colours() -> None:
     looks = method_styles([str(i) for i in range(40)], None).values()
-    assert len({face.colour for face in list(looks)[:10]}) == 10
-    assert len({(face.colour, face.marker) for face in looks}) == 40
+    assert len({style.colour for style in list(looks)[:10]}) == 10
+    assert len({(style.colour, style.marker) for style in looks}) == 40
 
 
 def test_curves_start_at_one_and_run_from_the_last_block(tmp_path: Path) -> None:
     rows = [row("a:0", str(i), 0.0, mode="cascading", block=b, spearman=0.1 * b) for i in range(3) for b in range(3)]
-    (panel,) = randomisation(rows)["cascading"].values()
-    first = {key: point for key, point in panel.points.items() if key[0] == 2}  # only the last block was drawn anew
+    (panel,) = mode_panels(rows)["cascading"].values()
+    first = {key: point for key, point in panel.points.items() if key[0] == 2}  # only the last block was re-initialised
     drawn: list[tuple[list[float], list[float]]] = []
     line = figures._line
-    figures._line = lambda axis, xs, at, face, **more: drawn.append((list(xs), [p.value for p in at]))  # type: ignore[assignment]
+    figures._line = lambda axis, xs, at, style, **more: drawn.append((list(xs), [p.value for p in at]))  # type: ignore[assignment]
     try:
         curves([replace(panel, dotted=first)], tmp_path / "c.png")
     finally:
@@ -121,8 +139,8 @@ def test_curves_start_at_one_and_run_from_the_last_block(tmp_path: Path) -> None
 
 def test_figures_are_written_and_the_same_twice(tmp_path: Path) -> None:
     (panel,) = metric_panels(ROWS)  # type: ignore[arg-type]
-    for draw in (lambda p: lines([panel], {"a": 5.0}, p), lambda p: bars([panel], {"a": "A"}, p)):
-        first, second = (draw(tmp_path / name).read_bytes() for name in ("1.svg", "2.svg"))
+    for write in (lambda p: lines([panel], {"a": 5.0}, p), lambda p: bars([panel], {"a": "A"}, p)):
+        first, second = (write(tmp_path / name).read_bytes() for name in ("1.svg", "2.svg"))
         assert first == second
         assert "lime" in drawn_text(tmp_path / "1.svg")
 

@@ -107,7 +107,7 @@ def test_protocol_and_agreement_are_named() -> None:
 
 
 def test_few_examples_are_called_few() -> None:
-    assert "12 examples are few" in Page(page(usual())).text
+    assert "Only 12 examples" in Page(page(usual())).text
 
 
 def test_one_method() -> None:
@@ -125,7 +125,7 @@ def test_one_example() -> None:
 def test_no_control() -> None:
     read = Page(page(evaluated(bert(), texts(6), METHODS[:3])))
     assert "control: none" in read.text
-    assert "beats random" not in read.text
+    assert "better than random" not in read.text
     assert "dashed" not in read.text
 
 
@@ -162,7 +162,7 @@ def test_images_lie_under_their_patches() -> None:
     assert text.count('href="data:image/png;base64,') == 3  # once per example, however many methods
     assert text.count('<use href="#picture-') == 3
     assert all(a.startswith(("#", "data:image/png;base64,")) for a in read.addresses)
-    assert "mean_colour, because this model cannot have delete" in read.text
+    assert "mean_colour, because this model does not support delete" in read.text
 
 
 def test_pairs_and_scope() -> None:
@@ -178,7 +178,7 @@ def test_long_texts_are_cut_alike_for_all_methods_and_the_limit_is_told() -> Non
     data = [*long, *texts(3)]
     result = evaluated(bert(positions=200), data, ("occlusion", "random"), METRICS[:1])
     read = Page(page(result))
-    assert "2 of 5 examples are longer than the model reads" in read.text
+    assert "2 of 5 examples exceed the model's length limit" in read.text
     assert "of 360 units are not shown" in read.text
 
 

@@ -10,8 +10,8 @@ import pytest
 from assay.faithfulness import FAITHFULNESS
 from assay.faithfulness.protocol import AOPC_FRACTIONS
 from assay.reports.method_style import MARKERS, method_styles
-from assay.reports.plots import Axis, bar_axis, curves, interval_bar, nice_ticks, spread
-from assay.reports.symbols import figures, mark
+from assay.reports.plots import Axis, bar_axis, interval_bar, nice_ticks, share_curves, spread
+from assay.reports.symbols import format_interval, symbol_of
 from assay.statistics.verdict import compare
 from assay.studies.evaluate.protocols import steps
 from unit.reports.pages import Page
@@ -44,8 +44,8 @@ def test_a_bar_lies_where_its_interval_is() -> None:
     rng = np.random.default_rng(0)
     comparison = compare({"a": rng.normal(1, 0.1, 40), "random": rng.normal(0, 0.1, 40)}, "higher")
     axis = bar_axis(comparison)
-    who = method_styles(["a", "random"], "random")
-    svg = interval_bar(comparison["a"], who["a"], axis, 0.0)
+    styles = method_styles(["a", "random"], "random")
+    svg = interval_bar(comparison["a"], styles["a"], axis, 0.0)
     x1, x2 = (float(x) for x in re.search(r'x1="([\d.]+)%" x2="([\d.]+)%"[^>]*stroke="#', svg).groups())
     assert x1 == pytest.approx(axis.at(comparison["a"].low), abs=0.06)
     assert x2 == pytest.approx(axis.at(comparison["a"].high), abs=0.06)
@@ -58,12 +58,14 @@ def test_a_value_without_an_interval_has_a_point_but_no_bar() -> None:
     svg = interval_bar(comparison["a"], method_styles(["a"], None)["a"], bar_axis(comparison), None)
     assert 'stroke-opacity=".38"' not in svg
     assert "nan" not in svg
-    assert figures(0.5, np.nan, np.nan) == ("0.5", "interval unknown")
+    assert format_interval(0.5, np.nan, np.nan) == ("0.5", "interval unknown")
 
 
 def test_curves_name_every_method_and_draw_bands_for_few() -> None:
     rows = {name: np.random.default_rng(i).normal(i, 1, (10, 5)) for i, name in enumerate(["a", "b<", "random"])}
-    svg = curves(rows, np.array(AOPC_FRACTIONS), method_styles(list(rows), "random"), ["a", "random"], "m", "kept")
+    svg = share_curves(
+        rows, np.array(AOPC_FRACTIONS), method_styles(list(rows), "random"), ["a", "random"], "m", "kept"
+    )
     read = Page(svg)
     assert svg.count("<polygon") == 2
     assert svg.count("<polyline") == 3
@@ -82,20 +84,20 @@ def test_steps_are_found_by_asking_the_metric(name: str) -> None:
         np.testing.assert_allclose(step.shares, AOPC_FRACTIONS)
 
 
-def test_faces_differ_in_more_than_colour() -> None:
-    who = method_styles([f"m{i}" for i in range(12)] + ["random"], "random")
-    assert len({(f.colour, f.marker) for f in who.values()}) == 13
-    assert len({f.marker for f in list(who.values())[: len(MARKERS)]}) == len(MARKERS)
+def test_styles_differ_in_more_than_colour() -> None:
+    styles = method_styles([f"m{i}" for i in range(12)] + ["random"], "random")
+    assert len({(f.colour, f.marker) for f in styles.values()}) == 13
+    assert len({f.marker for f in list(styles.values())[: len(MARKERS)]}) == len(MARKERS)
 
 
-def test_marks_say_what_the_tests_say() -> None:
+def test_symbols_show_the_results_of_the_tests() -> None:
     rng = np.random.default_rng(1)
     base = rng.normal(0, 0.1, 60)
     c = compare(
         {"best": base + 1, "tied": base + 1 + rng.normal(0, 0.1, 60), "fair": base + 0.5, "none": base + 0.0001 *
          rng.normal(0, 1, 60), "worse": base - 1, "random": base}, "higher"
     )  # fmt: skip
-    assert {s.method: mark(s, c).sign for s in c.standings} == {
+    assert {s.method: symbol_of(s, c).sign for s in c.standings} == {
         "best": "★", "tied": "★", "fair": "✓", "none": "○", "worse": "▼", "random": "–",
     }  # fmt: skip
 

@@ -1,9 +1,10 @@
-"""What a report says: cards from docstrings, the call that makes it again, the record, the terminal's table."""
+"""What a report says: metric docs from docstrings, the call that makes it again, the record, the terminal's table."""
 
 from __future__ import annotations
 
 import io
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from rich.console import Console
 import assay
 from assay.evaluation import METRICS
 from assay.faithfulness import FAITHFULNESS
-from assay.reports.metric_docs import card
-from assay.reports.symbols import figures
+from assay.reports.metric_docs import metric_doc
+from assay.reports.symbols import format_interval
 from assay.studies.evaluate.length_limit import past_limit
 from assay.studies.evaluate.performance import performance
 from assay.studies.evaluate.record import record
@@ -24,8 +25,8 @@ from unit.reports.pages import METHODS, evaluated, texts, usual
 
 
 @pytest.mark.parametrize("name", METRICS.names)
-def test_every_metric_has_a_whole_card(name: str) -> None:
-    about = card(METRICS.get(name))
+def test_every_metric_is_documented(name: str) -> None:
+    about = metric_doc(METRICS.get(name))
     assert about.formula
     assert about.range
     assert about.weakness
@@ -33,8 +34,8 @@ def test_every_metric_has_a_whole_card(name: str) -> None:
     assert about.direction in ("higher is better", "lower is better")
 
 
-def test_a_card_reads_paper_formula_note_and_parameters() -> None:
-    about = card(FAITHFULNESS.make("log_odds(protocol=thesis)"))
+def test_metric_docs_read_paper_formula_note_and_parameters() -> None:
+    about = metric_doc(FAITHFULNESS.make("log_odds(protocol=thesis)"))
     assert about.title == "Log odds"
     assert about.paper is not None
     assert about.paper.startswith("Shrikumar et al. 2017")
@@ -49,7 +50,7 @@ def test_the_call_makes_the_same_numbers_again(options: dict[str, object]) -> No
     result = evaluated(model, data, METHODS, ("sufficiency(protocol=thesis)", "auprc"), **options)
     scope = {"model": model, "dataset": data}
     exec(python_call(result.evaluation), scope)
-    again: assay.reports.result.Result = scope["result"]
+    again: Any = scope["result"]
     assert again.table() == result.table()
     assert dict(again.evaluation.settings) == dict(result.evaluation.settings)
 
@@ -72,8 +73,8 @@ def test_the_terminal_shows_every_method_within_its_width(width: int) -> None:
     assert "…" not in text, "nothing is cut"
     assert all(len(line) <= width for line in text.splitlines())
     for standing in (s for c in usual().comparisons.values() for s in c.standings):
-        assert all(part in text for part in figures(standing.value, standing.low, standing.high))
-    assert text.count("neither behind the best nor better than random") == 1, "said once, below the table"
+        assert all(part in text for part in format_interval(standing.value, standing.low, standing.high))
+    assert text.count("not significantly different from the best or from random") == 1, "said once, below the table"
     first = [line.split("  ")[1] for line in text.splitlines() if line.startswith("  ") and line.strip()]
     assert all(first.count(method) == 5 for method in METHODS)  # five metrics
     assert ("●" in text) == (width >= 100)
@@ -92,7 +93,7 @@ def test_performance_has_intervals_that_hold_the_value() -> None:
     found = performance(usual().evaluation)
     assert set(found) == {"accuracy", "auroc", "macro_f1", "micro_f1"}
     assert all(i.low <= i.value <= i.high for i in found.values())
-    assert found["accuracy"].value == usual().performance()["accuracy"]
+    assert found["accuracy"].value == usual().performance["accuracy"].value
     assert np.isnan(performance(evaluated(bert(), texts(1)).evaluation)["accuracy"].low)
 
 
@@ -102,6 +103,6 @@ def test_what_was_not_read_is_counted_with_the_rationales_in_it() -> None:
     data = [assay.Example(text, id="long", label=0, rationales=(spans,)), *texts(1)]
     found = past_limit(evaluated(bert(positions=42), data, ("random",), ("auprc",)).evaluation)
     assert found is not None
-    assert (found.examples, found.of_examples, found.units) == (1, 2, 40)
-    assert (found.rationale, found.of_rationale) == (1, 3)
+    assert (found.examples, found.total_examples, found.units) == (1, 2, 40)
+    assert (found.rationale_units, found.total_rationale_units) == (1, 3)
     assert past_limit(usual().evaluation) is None

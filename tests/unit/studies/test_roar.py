@@ -29,7 +29,7 @@ from assay.experiments.yaml_node import YamlNode
 from assay.statistics.bootstrap import Interval
 from assay.studies.measurable.study import Measurable
 from assay.studies.roar.curves import Curves, _blind, curves
-from assay.studies.roar.page import RoarPage, outside, remarks, sentence
+from assay.studies.roar.result import RoarResult, out_of_distribution, remarks, sentence
 from assay.studies.roar.study import Roar
 from assay.studies.roar.tasks import (
     RankTask,
@@ -413,7 +413,7 @@ def test_a_run_may_be_looked_at_before_its_end(tmp_path):
     judged = found.judged("accuracy")
     assert len(judged["gradient"].seeds) == 1
     page = tmp_path / "page.html"
-    RoarPage([found], "accuracy").to_html(page, "assay roar")
+    RoarResult([found], "accuracy").to_html(page, "assay roar")
     text = page.read_text()
     assert "Recursive ROAR" in text
     for words in ("attention", "seeds, BCa", "Sparsity", "Walltime", "bilstm_attention(hidden=4, width=4)"):
@@ -449,7 +449,7 @@ def test_the_page_says_who_is_faithful():
         "attention": found(-0.2, "not faithful", both=Interval(-0.2, -0.3, -0.1, 5)),
     }
     assert sentence("Recursive ROAR", judged) == (
-        "Recursive ROAR of 1 seed: integrated_gradients (37.8 %) is faithful to a degree; "
+        "Recursive ROAR (1 seed): integrated_gradients (37.8 %) is faithful to a degree; "
         "gradient (2.0 %) and attention (-20.0 %) are not faithful."
     )
     enough = {m: replace(f, seeds=(f.value,) * 5) for m, f in judged.items()}
@@ -460,7 +460,7 @@ def test_the_page_says_who_is_faithful():
         ("gradient", "has the largest area"),
     ):
         said = sentence("ROAR", {m: judged[m] for m in (best, "attention")}, behind)
-        assert said.endswith(f"{best.partition('(')[0]} {words}, by the interval of its difference from every other.")
+        assert said.endswith(f"{best.partition('(')[0]} {words}: its area differs significantly from every other.")
     assert remarks(judged) == ["few seeds.", "gradient: class leakage: the curve rises."]
     assert remarks({m: judged[m] for m in ("gradient",)})[0] == "gradient: few seeds."
 
@@ -489,8 +489,8 @@ def test_the_best_is_compared_with_every_other(tmp_path):
     assert behind["gradient"].low > 0  # the same texts are wrong: small, and sure
     assert judged["attention"].both.low < judged["gradient"].both.high  # which two intervals would not show
     assert np.isnan(behind["lime"].low)  # other seeds
-    page = RoarPage([found], "accuracy")
-    assert page.verdict[0].endswith("Not told apart from attention: lime.")
+    page = RoarResult([found], "accuracy")
+    assert page.verdict[0].endswith("Not significantly different from attention: lime.")
     page.to_html(tmp_path / "page.html")
     assert f"{100 * behind['gradient'].value:.1f} [" in (tmp_path / "page.html").read_text()
     assert found.behind({}) == {}
@@ -523,13 +523,13 @@ def test_a_measurable_model_gives_all_its_curves(tmp_path):
         assert all(set(a.removed) <= set(b.removed) for a, b in zip(less, more, strict=True))
     for i, (_, part) in enumerate(masks):
         assert answers_of(model, part)["predicted"] == found.predicted["attention"][0, i].tolist()
-    RoarPage([found], "accuracy").to_html(tmp_path / "page.html")
+    RoarResult([found], "accuracy").to_html(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
     assert "MaSF" in text
     assert "1 seed; the paper has 5" in text
     strange = replace(found, outside={"attention": [0.05, 0.06, 0.4, 0.3, 0.05]})
-    (warning,) = outside(strange)
-    assert warning.startswith("attention: with 60 % of the words masked the model does not know 40 % of the inputs")
-    assert outside(replace(found, outside={"attention": [0.05] * 5})) == []
+    (warning,) = out_of_distribution(strange)
+    assert warning.startswith("attention: with 60 % of the words masked, 40 % of the inputs are out of distribution")
+    assert out_of_distribution(replace(found, outside={"attention": [0.05] * 5})) == []
     with pytest.raises(SpecError, match="leave out by=count"):
         planned(store, asked(data, measurable=True, count=True))

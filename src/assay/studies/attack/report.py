@@ -6,6 +6,7 @@ from assay.experiments.results import open_model
 from assay.experiments.study import Page, ReportContext, StudyReport
 from assay.reports.grid_figures import draw
 from assay.studies.attack.figures import figures
+from assay.studies.attack.page import page
 from assay.studies.attack.result import Attacked
 from assay.studies.attack.study import Attack
 
@@ -17,5 +18,5 @@ def report(context: ReportContext) -> StudyReport:
         if records is not None and isinstance(cell.study, Attack):
             model, rows = open_model(cell.model, context.store), [row for record in records for row in record.rows]
             result = Attacked(model, cell.data.load(), cell.study, rows)
-            pages.append(Page(cell.title, result.html()))
+            pages.append(Page(cell.title, page(result)))
     return StudyReport(list(context.rows), pages, draw(context, figures))

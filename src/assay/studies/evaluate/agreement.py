@@ -1,59 +1,78 @@
-"""Which methods tell the same story: the mean rank correlation of every two, as a table that is also a heat map."""
+"""Agreement of methods: the mean rank correlation of every pair, as a table that is also a heat map."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
+from dataclasses import dataclass
 from itertools import combinations
 
 from assay.reports.method_style import MethodStyle
-from assay.reports.symbols import figures
+from assay.reports.symbols import format_interval
 from assay.statistics.bootstrap import Interval, intervals
 
 
-def agreement(pairs: Mapping[str, Sequence[float]], styles: Mapping[str, MethodStyle], seed: int) -> str:
-    """A symmetric table, and a sentence about its extremes with intervals. `pairs` are "a ~ b" -> (N,)."""
-    if not pairs:
-        return '<p class="note">There is only one method, so there is nothing to agree with.</p>'
-    found = dict(zip(pairs, intervals(list(pairs.values()), seed=seed), strict=True))
-    heads = "".join(f'<th scope="col"><div class="turn">{escape(f.short)}</div></th>' for f in styles.values())
-    rows = "".join(_row(face, styles, found) for face in styles.values())
-    table = f'<table class="matrix"><thead><tr><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Agreement">{table}</div>{_extremes(found, styles)}'
-    )
+@dataclass(frozen=True)
+class AgreementCell:
+    """The correlation of two methods."""
+
+    text: str
+    title: str
+    colour: str  # a CSS variable: like, or for if it is negative
+    opacity: str
 
 
-def _row(face: MethodStyle, styles: Mapping[str, MethodStyle], found: Mapping[str, Interval]) -> str:
-    cells = "".join(_cell(face, other, found) for other in styles.values())
-    return f'<tr><th scope="row">{face.html}</th>{cells}</tr>'
+@dataclass(frozen=True)
+class Extreme:
+    """The pair of methods that agrees most or least."""
+
+    one: MethodStyle
+    other: MethodStyle
+    text: str
 
 
-def _cell(one: MethodStyle, other: MethodStyle, found: Mapping[str, Interval]) -> str:
+@dataclass(frozen=True)
+class Agreement:
+    rows: Sequence[tuple[MethodStyle, Sequence[AgreementCell | None]]]  # None: the method itself
+    closest: Extreme | None
+    furthest: Extreme | None
+
+
+def agreement(
+    correlations: Mapping[str, Sequence[float]], styles: Mapping[str, MethodStyle], seed: int
+) -> Agreement | None:
+    """A symmetric table and its extremes. correlations: "a ~ b" -> (N,); None if there is only one method."""
+    if not correlations:
+        return None
+    pairs = dict(zip(correlations, intervals(list(correlations.values()), seed=seed), strict=True))
+    rows = [(style, [_cell(style, other, pairs) for other in styles.values()]) for style in styles.values()]
+    methods = [style for style in styles.values() if not style.control]  # the control agrees with no method
+    ranked = sorted(combinations(methods, 2), key=lambda pair: _of(pairs, *pair).value)
+    closest = _extreme(*ranked[-1], pairs) if ranked else None
+    return Agreement(rows, closest, _extreme(*ranked[0], pairs) if len(ranked) > 1 else None)
+
+
+def _of(pairs: Mapping[str, Interval], one: MethodStyle, other: MethodStyle) -> Interval:
+    return pairs.get(f"{one.method} ~ {other.method}") or pairs[f"{other.method} ~ {one.method}"]
+
+
+def _cell(one: MethodStyle, other: MethodStyle, pairs: Mapping[str, Interval]) -> AgreementCell | None:
     if one is other:
-        return '<td aria-label="itself">·</td>'
-    here = found.get(f"{one.method} ~ {other.method}") or found[f"{other.method} ~ {one.method}"]
-    kind = "--for" if here.value < 0 else "--like"
-    title = escape(f"{one.short} and {other.short}: {' '.join(figures(here.value, here.low, here.high))}")
-    shade = f"background:rgb(var({kind})/{min(1.0, abs(here.value)) * 0.8:.2f})"
-    return f'<td style="{shade}" title="{title}">{_short(here.value)}</td>'
+        return None
+    interval = _of(pairs, one, other)
+    title = f"{one.short} and {other.short}: {_formatted(interval)}"
+    opacity = f"{min(1.0, abs(interval.value)) * 0.8:.2f}"
+    return AgreementCell(_short(interval.value), title, "for" if interval.value < 0 else "like", opacity)
 
 
 def _short(value: float) -> str:
-    """Two decimals without the leading zero: eight columns fit a phone."""
+    """Two decimals without the leading zero, so that eight columns fit a phone."""
     text = f"{abs(value):.2f}".replace("0.", ".", 1)
     return f"−{text}" if value < 0 and text != ".00" else text
 
 
-def _extremes(found: Mapping[str, Interval], styles: Mapping[str, MethodStyle]) -> str:
-    """Who agrees most and least; the control is left out, it agrees with nobody."""
-    real = [(found[f"{a.method} ~ {b.method}"], a, b) for a, b in combinations(styles.values(), 2)]
-    real = sorted((pair for pair in real if not pair[1].control and not pair[2].control), key=lambda p: p[0].value)
-    if not real:
-        return ""
-    closest = f"Closest: {_said(*real[-1])}."
-    return f"<p>{closest}</p>" if len(real) == 1 else f"<p>{closest} Furthest apart: {_said(*real[0])}.</p>"
+def _extreme(one: MethodStyle, other: MethodStyle, pairs: Mapping[str, Interval]) -> Extreme:
+    return Extreme(one, other, _formatted(_of(pairs, one, other)))
 
 
-def _said(interval: Interval, one: MethodStyle, other: MethodStyle) -> str:
-    return f"{one.name} and {other.name}, {' '.join(figures(interval.value, interval.low, interval.high))}"
+def _formatted(interval: Interval) -> str:
+    return " ".join(format_interval(interval.value, interval.low, interval.high))

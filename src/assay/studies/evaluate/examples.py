@@ -1,66 +1,77 @@
-"""A few examples with every method's heat map side by side, and what people marked underlined."""
+"""A few examples with the heat maps of all methods, and the rationales of annotators underlined."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from scipy.special import expit, softmax
 
 from assay.core.types import Attribution, Example
-from assay.reports.heat_maps import KEY, heat_map, pictures, shown_units
+from assay.reports.heat_maps import HeatMap, heat_maps, picture, shown_units
 from assay.reports.method_style import MethodStyle
 from assay.studies.evaluate.evaluation import Evaluation
 
 
-def examples(evaluation: Evaluation, styles: Mapping[str, MethodStyle]) -> str:
-    """One block per example that was kept for showing."""
-    count = min(len(part) for part in evaluation.shown.values())
-    return KEY + "".join(_example(evaluation, i, styles) for i in range(count))
+@dataclass(frozen=True)
+class Answer:
+    """What the model predicted, the gold label if it is known, and the explained class if it is another one."""
+
+    predicted: str
+    probability: str | None  # None for a regression
+    gold: str | None
+    correct: bool | None  # None if the gold label is unknown to the model
+    explained: str | None
 
 
-def _example(evaluation: Evaluation, i: int, styles: Mapping[str, MethodStyle]) -> str:
+@dataclass(frozen=True)
+class ShownExample:
+    title: str
+    answer: Answer
+    context: str | None  # the text of a pair that was not scored
+    hidden_units: int
+    units: int
+    heat_maps: Sequence[tuple[MethodStyle, HeatMap]]
+
+
+def shown_examples(evaluation: Evaluation, styles: Mapping[str, MethodStyle]) -> list[ShownExample]:
+    count = min(len(attributions) for attributions in evaluation.shown.values())
+    return [_example(evaluation, i, styles) for i in range(count)]
+
+
+def _example(evaluation: Evaluation, i: int, styles: Mapping[str, MethodStyle]) -> ShownExample:
     example = evaluation.dataset[i]
-    found = {method: part[i] for method, part in evaluation.shown.items()}
-    below = pictures(evaluation.model, example, i) if example.image is not None else ("", "")
-    first = next(iter(found.values()))
-    window = shown_units(list(found.values()))
-    maps = "".join(
-        f"<figure><figcaption>{styles[method].html}</figcaption>"
-        f"{heat_map(a, example, window, below[min(k, 1)])}</figure>"
-        for k, (method, a) in enumerate(found.items())
+    attributions = {method: shown[i] for method, shown in evaluation.shown.items()}
+    window = shown_units(list(attributions.values()))
+    first = next(iter(attributions.values()))
+    maps = heat_maps(attributions, example, window, picture(evaluation.model, example, i + 1))
+    return ShownExample(
+        title=f"{i + 1}. {example.id or 'example'}",
+        answer=_answer(evaluation, i, first),
+        context=_context(evaluation, example),
+        hidden_units=len(first.units) - len(window),
+        units=len(first.units),
+        heat_maps=[(styles[method], shown) for method, shown in maps.items()],
     )
-    left_out = len(first.units) - len(window)
-    cut = f'<p class="note">{left_out} of {len(first.units)} units are not shown.</p>' if left_out else ""
-    head = (
-        f"<header><h3>{i + 1}. {escape(example.id or 'example')}</h3><p>{_answers(evaluation, i, first)}</p></header>"
-    )
-    return f'<article class="ex">{head}{_context(evaluation, example)}{cut}<div class="maps">{maps}</div></article>'
 
 
-def _answers(evaluation: Evaluation, i: int, shown: Attribution) -> str:
-    """What the model said, what is right, and which class is explained where that is another one."""
+def _answer(evaluation: Evaluation, i: int, attribution: Attribution) -> Answer:
     model, gold, output = evaluation.model, evaluation.gold[i], evaluation.outputs[i]
     if model.task == "regression":
-        said = f"predicted <b>{output[0]:.3g}</b>"
-        return said if gold is None else f"{said} · gold <b>{gold:.3g}</b>"
+        return Answer(f"{output[0]:.3g}", None, None if gold is None else f"{gold:.3g}", None, None)
     best = int(output.argmax())
-    chance = (expit(output) if model.task == "multi_label" else softmax(output))[best]
-    parts = [f"predicted <b>{escape(model.labels[best])}</b> ({chance:.0%})"]
-    if gold is not None:
-        right = (
-            '<span class="good nowrap">✓ right</span>' if gold == best else '<span class="bad nowrap">✗ wrong</span>'
-        )
-        parts.append(f"gold <b>{escape(model.labels[int(gold)])}</b> {right}")
-    elif evaluation.dataset[i].label is not None:
-        parts.append(f"gold <b>{escape(str(evaluation.dataset[i].label))}</b>")
-    if shown.label != model.labels[best]:
-        parts.append(f"explained: <b>{escape(shown.label)}</b>")
-    return " · ".join(parts)
+    probability = (expit(output) if model.task == "multi_label" else softmax(output))[best]
+    label = evaluation.dataset[i].label if gold is None else model.labels[int(gold)]
+    return Answer(
+        predicted=model.labels[best],
+        probability=f"{probability:.0%}",
+        gold=None if label is None else str(label),
+        correct=None if gold is None else gold == best,
+        explained=attribution.label if attribution.label != model.labels[best] else None,
+    )
 
 
-def _context(evaluation: Evaluation, example: Example) -> str:
-    """The text that was not scored because of the scope: a reader needs it to judge the other."""
+def _context(evaluation: Evaluation, example: Example) -> str | None:
+    """The text that the scope left out: a reader needs it to judge the other."""
     other = {"text": example.text_pair, 0: example.text_pair, "text_pair": example.text, 1: example.text}
-    text = other.get(evaluation.settings["scope"])
-    return f'<p class="note">not scored: {escape(text)}</p>' if text else ""
+    return other.get(evaluation.settings["scope"])

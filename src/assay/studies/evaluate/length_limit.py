@@ -14,21 +14,22 @@ class PastLimit:
     """Counts over all examples; `rationale_units` are those that a rationale marks."""
 
     examples: int
-    all_examples: int
+    total_examples: int
     units: int
-    all_units: int
+    total_units: int
     rationale_units: int
-    all_rationale_units: int
+    total_rationale_units: int
 
     @property
     def sentence(self) -> str:
-        share = f"{self.units / self.all_units:.1%}"
         text = (
-            f"{self.examples} of {self.all_examples} examples are longer than the model's limit: "
-            f"{share} of all units lie past it, have no score and are left out of every metric."
+            f"{self.examples} of {self.total_examples} examples exceed the model's length limit: "
+            f"{self.units / self.total_units:.1%} of all units were not read, have no score and are left out of every "
+            "metric."
         )
-        if self.all_rationale_units:
-            text += f" They include {self.rationale_units / self.all_rationale_units:.1%} of the rationale units."
+        if self.total_rationale_units:
+            share = self.rationale_units / self.total_rationale_units
+            text += f" They include {share:.1%} of the units marked by rationales."
         return text
 
 

@@ -1,46 +1,37 @@
-"""An evaluation as a Markdown text, for a page of a repository: verdict, table with intervals, how to run it again."""
+"""An evaluation as Markdown: verdict, table with intervals, and the command that created it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from assay.reports.symbols import arrow, figures, legend, mark
-from assay.studies.evaluate.length_limit import past_limit
-
-if TYPE_CHECKING:
-    from assay.studies.evaluate.result import Result
+from assay.reports.symbols import arrow, format_interval, legend, symbol_of
+from assay.studies.evaluate.result import Result
 
 
 def markdown(result: Result, command: str | None = None) -> str:
-    """The same numbers as the page; methods in the order of the first metric."""
-    limit = past_limit(result.evaluation)
-    parts = [
+    """The numbers of the page; methods in the order of the first metric."""
+    blocks = [
         f"**{result.overall}**",
-        *([limit.sentence] if limit else []),
-        _about(result),
+        *([result.past_limit.sentence] if result.past_limit else []),
+        _model_and_data(result),
         _table(result),
-        _legend(result),
+        "; ".join(f"{symbol.sign} {symbol.legend}" for symbol in legend(list(result.comparisons.values()))) + ".",
         "\n".join(f"- {result.sentence(metric)}" for metric in result.comparisons),
         *([f"```\n{command}\n```"] if command else []),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(blocks) + "\n"
 
 
-def _about(result: Result) -> str:
-    evaluation = result.evaluation
-    scores = ", ".join(f"{name} {value:.3f}" for name, value in result.performance().items())
-    data = f"{evaluation.dataset.name or 'data'} {evaluation.dataset.split or ''}".strip()
-    said = (
-        f"Model {evaluation.model.title} ({evaluation.model.family.name}); {data}, {len(evaluation.dataset)} examples"
-    )
-    return f"{said}; the model's own {scores}." if scores else f"{said}."
+def _model_and_data(result: Result) -> str:
+    model, dataset = result.evaluation.model, result.evaluation.dataset
+    data = f"{dataset.name or 'data'} {dataset.split or ''}".strip()
+    text = f"Model: {model.title} ({model.family.name}). Data: {data}, {len(dataset)} examples."
+    scores = ", ".join(f"{name} {interval.value:.3f}" for name, interval in result.performance.items())
+    return f"{text} Performance of the model: {scores}." if scores else text
 
 
 def _table(result: Result) -> str:
-    found = result.comparisons
-    heads = [f"{metric} {arrow(c.better)}" for metric, c in found.items()]
-    methods = [s.method for s in next(iter(found.values())).standings]
-    rows = [[f"`{m}`", *(_cell(result, metric, m) for metric in found)] for m in methods]
+    heads = [f"{metric} {arrow(comparison.better)}" for metric, comparison in result.comparisons.items()]
+    methods = [standing.method for standing in next(iter(result.comparisons.values())).standings]
+    rows = [[f"`{method}`", *(_cell(result, metric, method) for metric in result.comparisons)] for method in methods]
     lines = [["method", *heads], ["---"] * (len(heads) + 1), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
@@ -48,9 +39,5 @@ def _table(result: Result) -> str:
 def _cell(result: Result, metric: str, method: str) -> str:
     comparison = result.comparisons[metric]
     standing = comparison[method]
-    return f"{' '.join(figures(standing.value, standing.low, standing.high))} {mark(standing, comparison).sign}"
-
-
-def _legend(result: Result) -> str:
-    used = {mark(s, c).sign for c in result.comparisons.values() for s in c.standings}
-    return "; ".join(f"{m.sign} {m.words}" for m in legend(control=result.control is not None) if m.sign in used) + "."
+    mean = " ".join(format_interval(standing.value, standing.low, standing.high))
+    return f"{mean} {symbol_of(standing, comparison).sign}"

@@ -1,4 +1,4 @@
-"""How well the model does on the data, with intervals: an explanation of a model that guesses explains a guess."""
+"""Performance of the model on the data, with intervals over examples."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ RESAMPLES = 1000
 
 
 def performance(evaluation: Evaluation) -> dict[str, Interval]:
-    """The measures of the model's task that these examples define, with percentile intervals over the examples."""
-    known = [i for i, gold in enumerate(evaluation.gold) if gold is not None]
-    if not known:
+    """The measures of the model's task that are defined on these examples, with percentile intervals over examples."""
+    labelled = [i for i, gold in enumerate(evaluation.gold) if gold is not None]
+    if not labelled:
         return {}
-    outputs, gold = evaluation.outputs[known], np.array([evaluation.gold[i] for i in known])
+    outputs, gold = evaluation.outputs[labelled], np.array([evaluation.gold[i] for i in labelled])
     task = "regression" if evaluation.model.task == "regression" else "classification"
-    names = [n for n in PERFORMANCE.names if PERFORMANCE.get(n).facts.task == task]
-    n = len(known)
+    metrics = {name: PERFORMANCE.make(name) for name in PERFORMANCE.names}
+    n = len(labelled)
     draws = generator("performance", evaluation.settings["seed"]).integers(0, n, (RESAMPLES if n > 1 else 0, n))
-    out = {}
-    for name in names:
-        score = PERFORMANCE.make(name).score
+    measures = {}
+    for name, metric in metrics.items():
+        if metric.facts.task != task:
+            continue
+        score = metric.score
         value = float(score(outputs, gold))
         if not np.isfinite(value):
             continue
-        found = np.array([score(outputs[i], gold[i]) for i in draws])
-        found = found[np.isfinite(found)]  # a draw with one class only has no area under a curve
-        low, high = np.quantile(found, (0.025, 0.975)) if len(found) else (np.nan, np.nan)
-        out[name] = Interval(value, float(low), float(high), n)
-    return out
+        scores = np.array([score(outputs[i], gold[i]) for i in draws])
+        scores = scores[np.isfinite(scores)]  # the area under the curve is undefined for a sample of one class
+        low, high = np.quantile(scores, (0.025, 0.975)) if len(scores) else (np.nan, np.nan)
+        measures[name] = Interval(value, float(low), float(high), n)
+    return measures

@@ -1,4 +1,4 @@
-"""What a faithfulness metric did to the inputs, found out by asking it: which shares, kept or removed, and how."""
+"""The protocol of a faithfulness metric in words: which shares of units are kept or removed, and how."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from assay.faithfulness.protocol import get_protocol
 from assay.models.model import Model
 from assay.studies.evaluate.task import metric_removal
 
-MANY = 1000  # units of an imaginary text, so many that every share is a whole number of them
+MANY = 1000  # units of an imaginary text, enough that every share is a whole number of units
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Where the points of a metric's curve lie."""
+    """The shares of units at which a metric evaluates the model."""
 
     verb: str  # what happens to the most important units: kept or removed
     shares: NDArray[np.float64]  # (K,)
@@ -27,12 +27,12 @@ class Steps:
         return len(self.shares) > MANY
 
     def at(self, points: int) -> NDArray[np.float64]:
-        """The shares of a curve of so many points; a long curve was drawn at even places."""
+        """The shares of a curve with this number of points; long curves are sampled evenly."""
         return self.shares if len(self.shares) == points else np.linspace(0, 1, points)
 
 
 def steps(metric: Any) -> Steps:
-    """Every metric's masks are prefixes of an order, so one imaginary order tells all."""
+    """The steps of a metric, read from its masks of an imaginary text."""
     keep = metric.keeps(np.arange(MANY))  # (K,U)
     kept = bool(keep[~keep.all(1)][:, 0].any())  # the first unit stays in a mask that is not whole
     share = keep.mean(1)
@@ -40,18 +40,15 @@ def steps(metric: Any) -> Steps:
 
 
 def protocol_words(metric: Any, model: Model) -> dict[str, str]:
-    """The protocol in words, line by line."""
+    """Name and value of each line of the protocol."""
     rule, step = get_protocol(metric.protocol), steps(metric)
     used, wanted = metric_removal(model, metric).name, metric.facts.removal or rule.removal
     shares = "one by one" if step.one_by_one else ", ".join(f"{100 * s:g}" for s in step.shares) + " %"
+    direction = "up" if rule.rounding == "ceil" else "down"
     at_least = f", at least {rule.minimum}" if rule.minimum else ""
     return {
         "protocol": metric.protocol,
-        f"units {step.verb}": shares if step.one_by_one else f"{shares} (rounded {_way(rule.rounding)}{at_least})",
-        "removal": used if used == wanted else f"{used}, because this model cannot have {wanted}",
+        f"units {step.verb}": shares if step.one_by_one else f"{shares} (rounded {direction}{at_least})",
+        "removal": used if used == wanted else f"{used}, because this model does not support {wanted}",
         "scale": "raw output" if model.task == "regression" else metric.facts.scale or rule.scale,
     }
-
-
-def _way(rounding: str) -> str:
-    return "up" if rounding == "ceil" else "down"

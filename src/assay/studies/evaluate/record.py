@@ -1,30 +1,29 @@
-"""An evaluation as plain JSON: what was found, apart from where and how fast it was found, so that runs compare."""
+"""An evaluation as plain JSON; versions and times are kept apart, so that runs can be compared."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from assay.reports.plain_json import plain
-from assay.studies.evaluate.length_limit import past_limit
-
-if TYPE_CHECKING:
-    from assay.studies.evaluate.result import Result
+from assay.studies.evaluate.result import Result
 
 
 def record(result: Result) -> dict[str, Any]:
-    """Everything but `provenance` is the same whenever the same evaluation is run again."""
+    """Plain JSON; only `provenance` differs between two runs of the same evaluation."""
     evaluation = result.evaluation
-    limit = past_limit(evaluation)
-    out = {
+    content = {
         "table": result.table(),
         "verdict": {metric: result.sentence(metric) for metric in result.comparisons},
         "overall": result.overall,
-        "performance": result.performance(),
+        "performance": {name: interval.value for name, interval in result.performance.items()},
         "agreement": {pair: float(np.nanmean(row)) for pair, row in evaluation.agreement.items()},
-        "passes": {m: dict(zip(("forward", "backward"), p.mean(0).tolist(), strict=True)) for m, p in _passes(result)},
-        "past_limit": None if limit is None else limit.sentence,
+        "passes": {
+            method: dict(zip(("forward", "backward"), passes.mean(0).tolist(), strict=True))
+            for method, passes in evaluation.passes.items()
+        },
+        "past_limit": result.past_limit.sentence if result.past_limit else None,
         "model": {"name": evaluation.model.name, "fingerprint": evaluation.model.fingerprint},
         "data": {"name": evaluation.dataset.name, "fingerprint": evaluation.dataset.fingerprint},
         "settings": dict(evaluation.settings),
@@ -33,9 +32,5 @@ def record(result: Result) -> dict[str, Any]:
             "seconds": {method: float(np.mean(row)) for method, row in evaluation.seconds.items()},
         },
     }
-    cleaned: dict[str, Any] = plain(out)
-    return cleaned
-
-
-def _passes(result: Result) -> list[tuple[str, Any]]:
-    return list(result.evaluation.passes.items())
+    record: dict[str, Any] = plain(content)
+    return record

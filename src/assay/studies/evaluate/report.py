@@ -21,7 +21,7 @@ def report(context: ReportContext) -> StudyReport:
     for cell in context.cells:
         result = cell_result(cell, context.store)
         if result is not None:
-            scores = {f"model_{name}": value for name, value in result.performance().items()}
+            scores = {f"model_{name}": interval.value for name, interval in result.performance.items()}
             table += [{**cell.tags, **row, **scores} for row in result.table()]
             pages.append(Page(cell.title, page(result)))
     return StudyReport(table, pages, draw(context, figures))

@@ -11,40 +11,56 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.core.errors import AssayError
+from assay.reports.method_style import MethodStyle, method_styles
+from assay.statistics.bootstrap import Interval
 from assay.statistics.pooled import pooled
 from assay.statistics.verdict import Comparison, compare, overall
 from assay.studies.evaluate.evaluation import Evaluation
+from assay.studies.evaluate.length_limit import PastLimit, past_limit
 from assay.studies.evaluate.performance import performance
 
 
 @dataclass(frozen=True)
 class Result:
-    """What an evaluation found."""
+    """The result of an evaluation: table, verdict, report."""
 
     evaluation: Evaluation
 
     @cached_property
     def comparisons(self) -> dict[str, Comparison]:
-        """Every metric's methods, best first; examples that some method has no value for are left out."""
-        made = self.evaluation.metrics
-        out = {}
+        """The methods of every metric, best first; only examples with a value for every method count."""
+        metrics, seed = self.evaluation.metrics, int(self.evaluation.settings["seed"])
+        comparisons = {}
         for name, values in self.evaluation.values.items():
-            whole: NDArray[np.bool_] = np.all([~np.isnan(column) for column in values.values()], axis=0)
-            if whole.any():
-                kept = {method: self._weighted(name, column, whole) for method, column in values.items()}
-                seed = int(self.evaluation.settings["seed"])
-                out[name] = compare(kept, made[name].facts.better, control=self.control, seed=seed)
-        return out
+            complete: NDArray[np.bool_] = np.all([~np.isnan(column) for column in values.values()], axis=0)
+            if complete.any():
+                columns = {method: self._weighted(name, column, complete) for method, column in values.items()}
+                comparisons[name] = compare(columns, metrics[name].facts.better, control=self.control, seed=seed)
+        return comparisons
 
-    def _weighted(self, metric: str, column: NDArray[np.float64], whole: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _weighted(self, metric: str, column: NDArray[np.float64], rows: NDArray[np.bool_]) -> NDArray[np.float64]:
         weights = self.evaluation.weights.get(metric)
-        return column[whole] if weights is None else pooled(column[whole], weights[whole])
+        return column[rows] if weights is None else pooled(column[rows], weights[rows])
 
     @property
     def control(self) -> str | None:
-        """The method that knows nothing, which every other one must beat; None if it is not among them."""
-        named = [name for name, method in self.evaluation.methods.items() if type(method).__name__ == "Random"]
-        return named[0] if named else None
+        """The name of the random baseline, which the other methods must beat; None without one."""
+        methods = self.evaluation.methods.items()
+        return next((name for name, method in methods if type(method).__name__ == "Random"), None)
+
+    @cached_property
+    def method_styles(self) -> dict[str, MethodStyle]:
+        return method_styles(list(self.evaluation.methods), self.control)
+
+    @cached_property
+    def performance(self) -> dict[str, Interval]:
+        """The model's scores on these data, if they are labelled."""
+        return performance(self.evaluation)
+
+    @cached_property
+    def past_limit(self) -> PastLimit | None:
+        """What the model did not read because of its length limit."""
+        return past_limit(self.evaluation)
 
     def table(self) -> list[dict[str, Any]]:
         """Rows of method, metric, value, low, high, n, better, beats_random, best_group."""
@@ -71,7 +87,7 @@ class Result:
             raise AssayError("this needs pandas; install it with: pip install 'assay[data]'") from error
         return pandas.DataFrame(self.table())
 
-    @property
+    @cached_property
     def overall(self) -> str:
         """One sentence across metrics."""
         return overall(self.comparisons)
@@ -82,24 +98,18 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """A sentence per metric and one overall."""
+        """One sentence per metric and one overall."""
         return "\n".join([*map(self.sentence, self.comparisons), f"Overall: {self.overall}"])
 
-    def performance(self) -> dict[str, float]:
-        """How well the model does on these data, where they have its labels."""
-        return {name: found.value for name, found in performance(self.evaluation).items()}
-
     def to_markdown(self, command: str | None = None) -> str:
-        """Verdict and table for a page of a repository."""
+        """Verdict and table as Markdown."""
         from assay.studies.evaluate.markdown import markdown
 
         return markdown(self, command)
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
-        """One self-contained page."""
+        """Write the report, a self-contained page. command: the command line to show in it."""
+        from assay.core.render import write_page
         from assay.studies.evaluate.page import page
 
-        try:
-            Path(path).write_text(page(self, command), encoding="utf-8")
-        except OSError as error:
-            raise AssayError(f"cannot write {path}: {error.strerror}") from error
+        write_page(page(self, command), path)

@@ -1,52 +1,61 @@
-"""The tables of a page: all metrics at a glance, one ranking per metric, costs, performance."""
+"""The values of the tables of an evaluation's page: all metrics at a glance, rankings, costs and performance."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
-from assay.reports.method_style import MethodStyle, breakable
+from assay.reports.method_style import MethodStyle
 from assay.reports.plots import Axis, bar_axis, interval_bar
-from assay.reports.symbols import Symbol, arrow, figures, legend, mark
+from assay.reports.symbols import Symbol, format_interval, legend, symbol_of
 from assay.statistics.bootstrap import Interval
 from assay.statistics.sentences import number
 from assay.statistics.verdict import Comparison, Standing
 from assay.studies.evaluate.evaluation import Evaluation
 
+Styles = Mapping[str, MethodStyle]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A formatted mean with its interval."""
+
+    value: str
+    interval: str
+
+    @classmethod
+    def of(cls, interval: Interval | Standing) -> Measurement:
+        return cls(*format_interval(interval.value, interval.low, interval.high))
+
+
 # --- at a glance -----------------------------------------------------------------------------------------------------
 
 
-def glance(comparisons: Mapping[str, Comparison], styles: Mapping[str, MethodStyle]) -> str:
-    """Methods by metrics, a sign in every cell; who is in the best group most often stands first."""
-    heads = "".join(
-        f'<th scope="col"><div class="turn">{escape(metric)} <span aria-label="{c.better} is better">'
-        f"{_turned(c.better)}</span></div></th>"
-        for metric, c in comparisons.items()
-    )
-    rows = "".join(_glance_row(method, comparisons, styles[method]) for method in _by_success(comparisons, styles))
-    table = (
-        f'<table class="glance"><thead><tr><th scope="col">method</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    )
-    used = {mark(s, c).sign for c in comparisons.values() for s in c.standings}
-    known = any(c.control for c in comparisons.values())
-    signs = "".join(f"<li>{m.html}</li>" for m in legend(control=known) if m.sign in used)
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="At a glance">{table}</div>'
-        f'<ul class="legend">{signs}</ul>'
-    )
+@dataclass(frozen=True)
+class Glance:
+    """Methods by metrics, a symbol in each cell."""
+
+    better: Mapping[str, str]  # by metric: higher or lower
+    rows: Sequence[tuple[MethodStyle, Sequence[tuple[Symbol, Measurement]]]]
+    legend: Sequence[Symbol]
 
 
-def _turned(better: str) -> str:
-    """The arrow as it must be written to point the right way in a heading that is turned by a quarter."""
-    return "→" if better == "higher" else "←"
+def glance(comparisons: Mapping[str, Comparison], styles: Styles) -> Glance:
+    """Methods that are most often in the best group stand first."""
+    rows = [
+        (styles[method], [(symbol_of(c[method], c), Measurement.of(c[method])) for c in comparisons.values()])
+        for method in _by_success(comparisons, styles)
+    ]
+    return Glance({metric: c.better for metric, c in comparisons.items()}, rows, legend(list(comparisons.values())))
 
 
-def _by_success(comparisons: Mapping[str, Comparison], styles: Mapping[str, MethodStyle]) -> list[str]:
+def _by_success(comparisons: Mapping[str, Comparison], styles: Styles) -> list[str]:
     best, beats = Counter[str](), Counter[str]()
     for comparison in comparisons.values():
         for standing in comparison.standings:
@@ -55,94 +64,75 @@ def _by_success(comparisons: Mapping[str, Comparison], styles: Mapping[str, Meth
     return sorted(styles, key=lambda m: (styles[m].control, -best[m], -beats[m]))
 
 
-def _glance_row(method: str, comparisons: Mapping[str, Comparison], face: MethodStyle) -> str:
-    cells = "".join(_glance_cell(c[method], c) for c in comparisons.values())
-    return f'<tr><th scope="row">{face.html}</th>{cells}</tr>'
+# --- rankings --------------------------------------------------------------------------------------------------------
 
 
-def _glance_cell(standing: Standing, comparison: Comparison) -> str:
-    shown: Symbol = mark(standing, comparison)
-    value, interval = figures(standing.value, standing.low, standing.high)
-    return (
-        f'<td title="{value} {interval}, {shown.words}"><span class="s {shown.kind}" role="img" '
-        f'aria-label="{shown.words}">{shown.sign}</span><span class="v">{value}</span></td>'
-    )
+@dataclass(frozen=True)
+class RankingRow:
+    style: MethodStyle
+    symbol: Symbol
+    bar: Markup
+    mean: Measurement
 
 
-# --- ranking ---------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Ranking:
+    """The methods of one metric, best first, with interval bars on one axis."""
+
+    metric: str
+    better: str
+    n: int
+    axis_low: str
+    axis_high: str
+    rows: Sequence[RankingRow]
 
 
-def ranking(metric: str, comparison: Comparison, styles: Mapping[str, MethodStyle]) -> str:
-    """Best first, with interval bars on one axis; a dashed line where the control is."""
+def ranking(metric: str, comparison: Comparison, styles: Styles) -> Ranking:
     axis = bar_axis(comparison)
     reference = comparison[comparison.control].value if comparison.control else None
-    rows = "".join(_ranking_row(s, comparison, styles[s.method], axis, reference) for s in comparison.standings)
-    better = f"{arrow(comparison.better)} {comparison.better} is better"
-    return (
-        f'<figure><h3><span class="name">{breakable(metric)}</span> <small>{better} · n = {comparison.n}</small></h3>'
-        f'<table class="ranking"><thead><tr><th scope="col">method</th><th scope="col">{_ends(axis)}</th>'
-        f'<th scope="col" class="n">mean</th></tr></thead><tbody>{rows}</tbody></table></figure>'
-    )
+    rows = [_ranking_row(s, comparison, styles[s.method], axis, reference) for s in comparison.standings]
+    return Ranking(metric, comparison.better, comparison.n, number(axis.low), number(axis.high), rows)
 
 
-def _ends(axis: Axis) -> str:
-    ends = f"<span>{number(axis.low)}</span><span>{number(axis.high)}</span>"
-    return f'<span class="ends" title="the ends of the axis">{ends}</span>'
-
-
-def _ranking_row(s: Standing, comparison: Comparison, face: MethodStyle, axis: Axis, reference: float | None) -> str:
-    value, interval = figures(s.value, s.low, s.high)
-    shown = mark(s, comparison)
-    kind = ' class="best"' if shown.kind == "best" else ""
-    return (
-        f'<tr{kind}><th scope="row">{face.html}{shown.html}</th><td>{interval_bar(s, face, axis, reference)}</td>'
-        f'<td class="n"><b>{value}</b><small>{interval}</small></td></tr>'
-    )
+def _ranking_row(
+    standing: Standing, comparison: Comparison, style: MethodStyle, axis: Axis, reference: float | None
+) -> RankingRow:
+    bar = interval_bar(standing, style, axis, reference)
+    return RankingRow(style, symbol_of(standing, comparison), bar, Measurement.of(standing))
 
 
 # --- costs and performance -------------------------------------------------------------------------------------------
 
 
-def costs(evaluation: Evaluation, styles: Mapping[str, MethodStyle]) -> str:
-    """Passes and time per example, what the method takes alone, and a bar of the time."""
+@dataclass(frozen=True)
+class CostRow:
+    """Means per example."""
+
+    style: MethodStyle
+    alone: str  # passes if the method is run alone
+    forward: str
+    backward: str
+    seconds: str
+    share: float  # of the slowest method's time, in per cent
+
+
+def costs(evaluation: Evaluation, styles: Styles) -> list[CostRow]:
     seconds = {m: float(np.mean(evaluation.seconds[m])) for m in styles}
-    most = max(seconds.values()) or 1.0
-    rows = "".join(
-        f'<tr><th scope="row">{face.html}<small>alone: {_alone(evaluation.methods[m])}</small></th>'
-        + "".join(f'<td class="n">{number(float(v))}</td>' for v in evaluation.passes[m].mean(0))
-        + f'<td class="n">{_time(seconds[m])}</td><td class="time">{_length(seconds[m] / most, face)}</td></tr>'
-        for m, face in styles.items()
-    )
-    heads = "".join(f'<th scope="col" class="n">{name}</th>' for name in ("forward", "backward", "seconds"))
-    return (
-        f'<table class="costs"><thead><tr><th scope="col">method</th>{heads}<td class="time"></td></tr></thead>'
-        f"<tbody>{rows}</tbody></table>"
-    )
+    slowest = max(seconds.values()) or 1.0
+    rows = []
+    for method, style in styles.items():
+        forward, backward = (number(float(passes)) for passes in evaluation.passes[method].mean(0))
+        time = f"{seconds[method]:.2g}" if seconds[method] >= 0.001 else "< 0.001"
+        alone = _passes_alone(evaluation.methods[method])
+        rows.append(CostRow(style, alone, forward, backward, time, 100 * seconds[method] / slowest))
+    return rows
 
 
-def _alone(method: Any) -> str:
-    """What the method says of its own cost, in whole words."""
+def _passes_alone(method: Any) -> str:
+    """The method's declared passes, with the abbreviations f and b written out."""
     words = {"f": "forward", "b": "backward"}
-    return re.sub(r"\b[fb]\b", lambda hit: words[hit[0]], escape(str(method.facts.passes)))
+    return re.sub(r"\b[fb]\b", lambda match: words[match[0]], str(method.facts.passes))
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds:.2g}" if seconds >= 0.001 else "&lt; 0.001"
-
-
-def _length(share: float, face: MethodStyle) -> str:
-    line = f'<rect width="{100 * share:.1f}%" height="10" rx="3" fill="{face.colour}" fill-opacity=".7"/>'
-    return f'<svg class="bar" height="10" aria-hidden="true">{line}</svg>'
-
-
-def performance_table(found: Mapping[str, Interval]) -> str:
-    rows = ""
-    for name, i in found.items():
-        value, interval = figures(i.value, i.low, i.high)
-        rows += (
-            f'<tr><th scope="row">{breakable(name)}</th><td class="n">{value}</td><td class="n">{interval}</td></tr>'
-        )
-    heads = '<th scope="col" class="n">value</th><th scope="col" class="n">95 % interval</th>'
-    return (
-        f'<table class="doing"><thead><tr><th scope="col">measure</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    )
+def performance_rows(performance: Mapping[str, Interval]) -> dict[str, Measurement]:
+    return {name: Measurement.of(interval) for name, interval in performance.items()}

@@ -1,32 +1,28 @@
-"""An evaluation for a terminal: one block per metric, best first, with interval bars drawn in characters."""
+"""An evaluation in a terminal: one block per metric, best method first, with interval bars made of characters."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from assay.reports.plots import bar_axis
-from assay.reports.symbols import arrow, figures, mark
+from assay.reports.symbols import arrow, format_interval, legend, symbol_of
 from assay.statistics.verdict import Comparison, Standing
-
-if TYPE_CHECKING:
-    from assay.studies.evaluate.result import Result
+from assay.studies.evaluate.result import Result
 
 COLOURS = {"best": "bold cyan", "good": "green", "open": "yellow", "bad": "red", "none": "dim"}
 BAR = 24  # characters
-WIDE = 100  # columns that a bar needs to be worth its place
+WIDE = 100  # columns; narrower terminals have no room for bars
 
 
 def ranking_table(result: Result, width: int) -> Table:
-    """Method, mean, interval, bar and what it means."""
+    """Method, mean, interval, bar and verdict; a metric with the numbers of another one is left out."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
-    table.caption, table.caption_justify = _explained(result.comparisons.values()), "left"
+    table.caption, table.caption_justify = _legend(result), "left"
     for words in (True, False, False, False, True) if width >= WIDE else (True, False, False, True):
-        table.add_column(no_wrap=not words, overflow="fold")  # words may take two lines, but numbers are never cut
+        table.add_column(no_wrap=not words, overflow="fold")  # words may wrap, numbers must not
     for metric, comparison in result.comparisons.items():
         table.add_row(*_head(metric, comparison))
         for standing in comparison.standings:
@@ -45,19 +41,17 @@ def _head(metric: str, comparison: Comparison) -> list[Text]:
 
 
 def _row(standing: Standing, comparison: Comparison, *, bar: bool) -> list[Text]:
-    shown = mark(standing, comparison)
-    value, interval = figures(standing.value, standing.low, standing.high)
-    strong = "bold" if shown.kind == "best" else ""
+    symbol = symbol_of(standing, comparison)
+    value, interval = format_interval(standing.value, standing.low, standing.high)
+    strong = "bold" if symbol.kind == "best" else ""
     cells = [Text(f"  {standing.method}", style=strong), Text(value, style=strong, justify="right"), Text(interval)]
     cells += [Text(_bar(standing, comparison), style="cyan")] if bar else []
-    short = shown.words.partition(":")[0]  # the rest is said once, below the table
-    return [*cells, Text(f"{shown.sign} {short}", style=COLOURS[shown.kind])]
+    return [*cells, Text(f"{symbol.sign} {symbol.label}", style=COLOURS[symbol.kind])]
 
 
-def _explained(comparisons: Iterable[Comparison]) -> Text | None:
-    marks = {mark(standing, comparison) for comparison in comparisons for standing in comparison.standings}
-    long = sorted(f"{shown.sign} {shown.words}" for shown in marks if ":" in shown.words)
-    return Text("\n".join(long), style="dim") if long else None
+def _legend(result: Result) -> Text:
+    symbols = [symbol for symbol in legend(list(result.comparisons.values())) if symbol.meaning]
+    return Text("\n".join(f"{symbol.sign} {symbol.legend}" for symbol in symbols), style="dim")
 
 
 def _bar(standing: Standing, comparison: Comparison) -> str:

@@ -6,6 +6,7 @@ from assay.experiments.results import open_model
 from assay.experiments.study import Page, ReportContext, StudyReport
 from assay.reports.grid_figures import draw
 from assay.studies.randomise.figures import figures
+from assay.studies.randomise.page import page
 from assay.studies.randomise.result import Randomised
 from assay.studies.randomise.study import Randomise
 
@@ -17,5 +18,5 @@ def report(context: ReportContext) -> StudyReport:
         if records is not None and isinstance(cell.study, Randomise):
             model, rows = open_model(cell.model, context.store), [row for record in records for row in record.rows]
             result = Randomised(model, cell.data.load(), cell.study, rows)
-            pages.append(Page(cell.title, result.html()))
+            pages.append(Page(cell.title, page(result)))
     return StudyReport(list(context.rows), pages, draw(context, figures))

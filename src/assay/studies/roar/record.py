@@ -9,11 +9,11 @@ from assay.evaluation.roar.curves import curves as scores_of
 from assay.evaluation.roar.verdict import Faithfulness
 from assay.experiments.study import Study
 from assay.studies.roar.curves import Curves
-from assay.studies.roar.page import RoarPage
+from assay.studies.roar.result import RoarResult
 from assay.studies.roar.study import RANDOM
 
 
-def record(result: RoarPage) -> list[dict[str, Any]]:
+def record(result: RoarResult) -> list[dict[str, Any]]:
     """One entry per study, model and data set."""
     cells = () if result.status is None else result.status.plan.cells
     studies = {cell.name: cell.study for cell in cells}
@@ -21,7 +21,7 @@ def record(result: RoarPage) -> list[dict[str, Any]]:
     return [_entry(result, curves, areas, studies.get(curves.study)) for curves, areas in parts]
 
 
-def _entry(result: RoarPage, curves: Curves, areas: dict[str, Faithfulness], study: Study | None) -> dict[str, Any]:
+def _entry(result: RoarResult, curves: Curves, areas: dict[str, Faithfulness], study: Study | None) -> dict[str, Any]:
     return {
         "score": result.score,
         "target": getattr(study, "target", None),

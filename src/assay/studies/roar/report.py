@@ -6,12 +6,13 @@ from collections import defaultdict
 
 from assay.experiments.study import Page, ReportContext, StudyReport
 from assay.studies.roar.curves import Curves, curves
-from assay.studies.roar.page import RoarPage
+from assay.studies.roar.page import page
+from assay.studies.roar.result import RoarResult
 
 
 def report(context: ReportContext) -> StudyReport:
     groups: dict[str, list[Curves]] = defaultdict(list)
     for part in curves(context.cells, context.store):
         groups[f"{part.base} on {part.data}"].append(part)
-    pages = [Page(title, RoarPage(parts).html()) for title, parts in groups.items()]
+    pages = [Page(title, page(RoarResult(parts))) for title, parts in groups.items()]
     return StudyReport(list(context.rows), pages)

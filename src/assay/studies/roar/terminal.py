@@ -11,11 +11,11 @@ from assay.evaluation.roar.verdict import Faithfulness
 from assay.reports.method_style import short_names
 from assay.statistics.bootstrap import Interval
 from assay.studies.roar.curves import MEASURABLE, Curves
-from assay.studies.roar.page import RoarPage, below, between, outside, percent, remarks
+from assay.studies.roar.result import RoarResult, out_of_distribution, percent, percent_gap, percent_interval, remarks
 from assay.studies.roar.study import RANDOM
 
 
-def tables(result: RoarPage) -> Iterator[Table | Text]:
+def tables(result: RoarResult) -> Iterator[Table | Text]:
     """The tables and remarks of every study with a finished method."""
     for curves, areas in zip(result.curves, result.judged, strict=True):
         if areas:
@@ -32,7 +32,7 @@ def _study(curves: Curves, areas: Mapping[str, Faithfulness]) -> Iterator[Table 
     yield _seconds(curves, names)
     if curves.outside:
         yield _unknown(curves, names)
-    for remark in (*remarks(areas), *outside(curves)):
+    for remark in (*remarks(areas), *out_of_distribution(curves)):
         yield Text(remark, style="yellow" if "leakage" in remark or "MaSF" in remark else "")
 
 
@@ -41,7 +41,7 @@ def _areas(areas: Mapping[str, Faithfulness], names: Mapping[str, str]) -> Table
     table = _table("method", "area", "seeds and texts", "seeds, BCa", "seeds, t")
     table.add_column("verdict", overflow="fold")
     for method, area in areas.items():
-        intervals = (Text(between(interval)) for interval in (area.both, area.bca, area.t))
+        intervals = (Text(percent_interval(interval)) for interval in (area.both, area.bca, area.t))
         table.add_row(names[method], percent(area.value), *intervals, Text(area.verdict, style="bold"))
     return table
 
@@ -50,7 +50,7 @@ def _differences(differences: Mapping[str, Interval], names: Mapping[str, str]) 
     """How far each area is below the largest."""
     table = _table("below the best", "points, seeds and texts")
     for method, difference in differences.items():
-        table.add_row(names[method], Text(below(difference)))
+        table.add_row(names[method], Text(percent_gap(difference)))
     return table
 
 

@@ -1,0 +1,49 @@
+"""Renders the HTML templates of all pages: one environment that escapes every value.
+
+A page's template lies beside the module that computes its values; `assay/templates` holds what pages share: the
+document shell, the stylesheet and macros. Templates are named by their path inside the package.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from assay import __version__
+from assay.core.errors import AssayError
+
+
+def render(template: str, **values: Any) -> str:
+    """Fill a template, named by its path inside the package."""
+    return environment().get_template(template).render(today=date.today().isoformat(), version=__version__, **values)
+
+
+def write_page(html: str, path: str | Path) -> None:
+    try:
+        Path(path).write_text(html, encoding="utf-8")
+    except OSError as error:
+        raise AssayError(f"cannot write {path}: {error.strerror}") from error
+
+
+@cache
+def environment() -> Environment:
+    templates = Environment(
+        loader=PackageLoader("assay", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters["breakable"] = breakable
+    return templates
+
+
+def breakable(name: str) -> Markup:
+    """Allow line breaks after underscores, commas and brackets: method names are long and screens narrow."""
+    return Markup("<wbr>").join(re.split(r"(?<=[_,(])", name))  # join escapes the pieces

@@ -1,0 +1,58 @@
+"""The result of a study of one model on one data set: its rows, settings and provenance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from assay.core.spec import Spec
+from assay.datasets.dataset import Dataset
+from assay.experiments.worker import versions
+from assay.models.model import Model
+from assay.reports.method_style import MethodStyle, method_styles
+from assay.reports.plain_json import plain
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """Rows of a study; subclasses add the summary, the verdict and the page."""
+
+    model: Model
+    data: Dataset
+    study: Any
+    rows: list[Row]
+
+    @cached_property
+    def summary(self) -> list[Row]:
+        """Means with their intervals."""
+        raise NotImplementedError
+
+    @cached_property
+    def methods(self) -> list[str]:
+        return list(dict.fromkeys(row["method"] for row in self.rows))
+
+    @cached_property
+    def method_styles(self) -> dict[str, MethodStyle]:
+        return method_styles(self.methods, None)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Everything that changes a number."""
+        return {
+            "model": self.model.name,
+            "model fingerprint": self.model.fingerprint,
+            "data": self.data.name,
+            "data fingerprint": self.data.fingerprint,
+            "study": str(Spec.of(self.study)),
+            "revision": self.study.revision,
+        }
+
+    def to_dict(self) -> Row:
+        """Plain JSON; only `provenance` differs between two runs of the same study."""
+        content: Row = plain(
+            {"settings": self.settings, "summary": self.summary, "rows": self.rows, "provenance": versions()}
+        )
+        return content
