@@ -35,7 +35,7 @@ GATED = ["llama", "mistral"]
 def exact(case):
     model = fresh(case)
     in_float64(model.hf)
-    if hasattr(model.readout, "head"):
+    if model.head is not None:
         model.readout.head.double()
     return model
 
