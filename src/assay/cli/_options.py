@@ -149,8 +149,6 @@ class DataOptions:
     split: str | None = None
     """Split of a folder or hub data set, such as test."""
     columns: ColumnRoles = None
-    limit: int | None = None
-    """Use only this many examples, drawn at random."""
 
     def load(self) -> Dataset:
         return assay.load_dataset(self.data, split=self.split, columns=self.columns)
@@ -177,6 +175,7 @@ MODEL_OPTIONS = Parameter(name="*", group=MODEL)
 DATA_OPTIONS = Parameter(name="*", group=DATA)
 ENGINE_OPTIONS = Parameter(name="*", group=EXECUTION)
 
+Limit = Annotated[int | None, Parameter(group=DATA, help="Use only this many examples, drawn at random.")]
 StoreFolder = Annotated[
     Path | None, Parameter(group=OUTPUT, help="Folder of finished work, which a rerun reuses. Default: a cache folder.")
 ]
