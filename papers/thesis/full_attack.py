@@ -55,7 +55,7 @@ def compared(model: Model, examples: Sequence[Example]) -> Iterator[dict[str, An
     text = {e.id: e.text for e in examples}
     for name, (steps, nodes) in SETTINGS.items():
         began = time.process_time()
-        rows = attack(steps, nodes).run(model, examples, progress=False)
+        rows = attack(steps, nodes).run(model, examples)
         seconds = (time.process_time() - began) / len(rows)
         for row in rows:
             numbers = {key: round(row[key], 4) if isinstance(row[key], float) else row[key] for key in SHOWN}

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from assay.api.attack import attack
     from assay.api.catalogue import catalogue
     from assay.api.evaluate import evaluate
+    from assay.api.explain import explain
     from assay.api.explain_file import explain_file
     from assay.api.list_datasets import list_datasets
     from assay.api.randomise import randomise
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from assay.core.attributions import Attributions
     from assay.core.types import Attribution, Cost, Example, Target, Unit
     from assay.datasets.load import load_dataset
-    from assay.explainers.explain import explain
     from assay.models.load import load_model, save_model
     from assay.models.prompt import Prompt
 
@@ -42,7 +42,7 @@ _LAZY = {
     "attack": "assay.api.attack",
     "catalogue": "assay.api.catalogue",
     "evaluate": "assay.api.evaluate",
-    "explain": "assay.explainers.explain",
+    "explain": "assay.api.explain",
     "explain_file": "assay.api.explain_file",
     "list_datasets": "assay.api.list_datasets",
     "load_dataset": "assay.datasets.load",

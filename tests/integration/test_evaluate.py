@@ -74,7 +74,7 @@ def test_options_reach_the_evaluation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--methods", "lime,occlusio"], ["there is no method 'occlusio'", "did you mean 'occlusion'"]),
+        (["--methods", "lime,occlusio"], ["unknown method 'occlusio'", "did you mean 'occlusion'"]),
         (["--metrics", "sufficency"], ["there is no metric 'sufficency'", "did you mean 'sufficiency'"]),
         (["--protocol", "eraserr"], ["Unknown protocol 'eraserr'", "did you mean 'eraser'"]),
         (["--target", "positive"], ["--target", "positive", "predicted", "gold"]),

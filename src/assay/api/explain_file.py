@@ -15,7 +15,8 @@ from assay.core.spec import Spec
 from assay.core.types import Example
 from assay.datasets.examples import as_example
 from assay.datasets.read import read_rows
-from assay.explainers.explain import CHUNK, Job, named_methods
+from assay.explainers.methods import named_methods
+from assay.explainers.session import CHUNK, Session
 
 
 @dataclass
@@ -53,9 +54,9 @@ def explain_file(
     """
     input, output = Path(input), Path(output)
     methods = named_methods(method if isinstance(method, list) else [method])
-    job = Job.make(model, methods, units, removal, scope, seed, batch_tokens)
-    writer = _Writer(job, target, _stored(output, _settings(job, target), overwrite=overwrite))
-    total = sum(1 for _ in read_rows(input)) * len(job.methods)
+    session = Session.create(model, methods, units, removal, scope, seed, batch_tokens)
+    writer = _Writer(session, target, _stored(output, _settings(session, target), overwrite=overwrite))
+    total = sum(1 for _ in read_rows(input)) * len(session.methods)
     with output.open("a", encoding="utf-8") as file, Progress("explaining", total, progress) as bar:
         lines = enumerate(read_rows(input), start=1)
         while chunk := list(islice(lines, CHUNK)):
@@ -63,15 +64,15 @@ def explain_file(
     return writer.report
 
 
-def _settings(job: Job, target: Any) -> dict[str, Any]:
+def _settings(session: Session, target: Any) -> dict[str, Any]:
     """Everything that changes a number; stored beside the output and compared before resuming."""
     return {
-        "model": job.model.fingerprint,
-        "methods": [str(Spec.of(method)) for method in job.methods.values()],
-        "units": job.units,
-        "removal": type(job.removal).__name__ + getattr(job.removal, "token", ""),
-        "scope": job.scope,
-        "seed": job.seed,
+        "model": session.model.fingerprint,
+        "methods": [str(Spec.of(method)) for method in session.methods.values()],
+        "units": session.units,
+        "removal": session.removal.name,
+        "scope": session.scope,
+        "seed": session.seed,
         "target": target,
     }
 
@@ -100,9 +101,9 @@ def _stored(output: Path, settings: dict[str, Any], *, overwrite: bool) -> set[t
 class _Writer:
     """Explains chunks of lines and writes what the output does not hold yet."""
 
-    def __init__(self, job: Job, target: Any, stored: set[tuple[str, str]]) -> None:
-        self.job, self.target, self.stored = job, target, stored
-        self.specs = [str(Spec.of(method)) for method in job.methods.values()]
+    def __init__(self, session: Session, target: Any, stored: set[tuple[str, str]]) -> None:
+        self.session, self.target, self.stored = session, target, stored
+        self.specs = [str(Spec.of(method)) for method in session.methods.values()]
         self.report = FileReport()
 
     def write(self, chunk: Sequence[tuple[int, Any]], file: TextIO, bar: Progress) -> None:
@@ -121,7 +122,7 @@ class _Writer:
             if isinstance(row, InputError):
                 raise row
             item = as_example(row, line)
-            self.job.encode(item, line)
+            self.session.encode(item, line)
         except InputError as error:
             self.report.errors[line] = error.message
             return None
@@ -134,7 +135,7 @@ class _Writer:
         """Attributions line by line; a line that fails only now, e.g. by NaN logits, is left out."""
         while numbered:
             try:
-                attributions = self.job.run(numbered, [self.target] * len(numbered), bar)
+                attributions = self.session.explain_chunk(numbered, [self.target] * len(numbered), bar)
             except InputError as error:
                 if error.index is None:
                     raise

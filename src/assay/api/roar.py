@@ -16,7 +16,7 @@ from assay.experiments.runner import Watch, run_plan
 from assay.experiments.store import Store, open_store
 from assay.experiments.yaml_node import YamlNode
 from assay.models.families import FAMILIES
-from assay.models.load import check_there
+from assay.models.load import check_exists
 from assay.studies.roar.curves import curves
 from assay.studies.roar.page import RoarPage
 from assay.studies.roar.study import METHODS
@@ -90,7 +90,7 @@ def roar_plan(
             raise SpecError(f"forms={form}: {nearest(form, get_args(Form))}")
     base = f"{base}()" if base in FAMILIES.names else base
     if not is_scratch(base):
-        check_there(base)
+        check_exists(base)
     if methods is None:  # the paper's attention is the BiLSTM's
         methods = [method for method in METHODS if method != "attention" or base.startswith(BILSTM)]
     name = bare(data)
