@@ -45,17 +45,17 @@ def command_app(name: str, *examples: str) -> App:
 
 def spec_list(_: Any, tokens: Sequence[Token]) -> list[str]:
     """Split a list at the commas outside brackets."""
-    return split(tokens[0].value)
+    return split(tokens[-1].value)
 
 
 def int_list(_: Any, tokens: Sequence[Token]) -> int | list[int]:
     """One number, or several separated by commas."""
-    numbers = _numbers(int, tokens[0].value)
+    numbers = _numbers(int, tokens[-1].value)
     return numbers[0] if len(numbers) == 1 else numbers
 
 
 def float_list(_: Any, tokens: Sequence[Token]) -> list[float]:
-    return _numbers(float, tokens[0].value)
+    return _numbers(float, tokens[-1].value)
 
 
 def _numbers(kind: Callable[[str], Number], text: str) -> list[Number]:
@@ -67,7 +67,7 @@ def _numbers(kind: Callable[[str], Number], text: str) -> list[Number]:
 
 def columns_by_role(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
     """Read "text=review,label=stars"; "rationales=" switches a role off."""
-    pairs = [part.partition("=") for part in tokens[0].value.split(",")]
+    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
     if not all(equals for _, equals, _ in pairs):
         raise SpecError("write role=column,..., e.g. --columns text=review,label=stars")
     return {role.strip(): column.strip() or None for role, _, column in pairs}
@@ -75,7 +75,7 @@ def columns_by_role(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
 
 def words_by_label(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
     """Read "positive= good,negative= bad"; spaces belong to the words."""
-    pairs = [part.partition("=") for part in tokens[0].value.split(",")]
+    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
     if not all(word for _, _, word in pairs):
         raise SpecError("write name=word,..., e.g. --labels 'positive= good,negative= bad'")
     return {name.strip(): word for name, _, word in pairs}
@@ -149,8 +149,6 @@ class DataOptions:
     split: str | None = None
     """Split of a folder or hub data set, such as test."""
     columns: ColumnRoles = None
-    limit: int | None = None
-    """Use only this many examples, drawn at random."""
 
     def load(self) -> Dataset:
         return assay.load_dataset(self.data, split=self.split, columns=self.columns)
@@ -177,6 +175,7 @@ MODEL_OPTIONS = Parameter(name="*", group=MODEL)
 DATA_OPTIONS = Parameter(name="*", group=DATA)
 ENGINE_OPTIONS = Parameter(name="*", group=EXECUTION)
 
+Limit = Annotated[int | None, Parameter(group=DATA, help="Use only this many examples, drawn at random.")]
 StoreFolder = Annotated[
     Path | None, Parameter(group=OUTPUT, help="Folder of finished work, which a rerun reuses. Default: a cache folder.")
 ]

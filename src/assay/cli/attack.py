@@ -6,7 +6,6 @@ attacked; see --measured.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +20,7 @@ from assay.cli._options import (
     MODEL_OPTIONS,
     DataOptions,
     JsonFile,
+    Limit,
     ModelOptions,
     ReportFile,
     Settings,
@@ -43,17 +43,13 @@ app = command_app(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SampleOptions(DataOptions):
-    limit: int = LIMIT
-
-
 @app.default
 @settings_from(Attack)
 def attack(
     *,
     model: Annotated[ModelOptions, MODEL_OPTIONS] = ModelOptions(),
-    data: Annotated[SampleOptions, DATA_OPTIONS] = SampleOptions(),
+    data: Annotated[DataOptions, DATA_OPTIONS] = DataOptions(),
+    limit: Limit = LIMIT,
     settings: Settings,
     report: ReportFile = Path("attack.html"),
     json: JsonFile = None,
@@ -61,7 +57,7 @@ def attack(
 ) -> None:
     check_writable(report, json)
     with resumable():
-        result = assay.attack(model.load(), data.load(), limit=data.limit, store=store, **settings.given())
+        result = assay.attack(model.load(), data.load(), limit=limit, store=store, **settings.given())
     finish_study(result, _table(result), report, json)
 
 

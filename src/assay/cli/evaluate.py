@@ -20,6 +20,7 @@ from assay.cli._options import (
     OUTPUT,
     DataOptions,
     JsonFile,
+    Limit,
     ModelOptions,
     ReportFile,
     Settings,
@@ -47,6 +48,7 @@ def evaluate(
     *,
     model: Annotated[ModelOptions, MODEL_OPTIONS] = ModelOptions(),
     data: Annotated[DataOptions, DATA_OPTIONS] = DataOptions(),
+    limit: Limit = None,
     settings: Settings,
     report: ReportFile = Path("report.html"),
     markdown: Annotated[Path | None, Parameter(group=OUTPUT, help="Also write verdict and table as Markdown.")] = None,
@@ -56,7 +58,7 @@ def evaluate(
     check_writable(report, markdown, json)
     warnings.filterwarnings("ignore", message="an input is longer")  # one per input; the end counts them
     with resumable():
-        result = assay.evaluate(model.load(), data.load(), limit=data.limit, store=store, **settings.given())
+        result = assay.evaluate(model.load(), data.load(), limit=limit, store=store, **settings.given())
     _print(result)
     result.to_html(report, command=command_line())
     if markdown is not None:

@@ -7,7 +7,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from cyclopts import App, CycloptsError, Group, MissingArgumentError, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, UnusedCliTokensError
 from rich.console import Console
 
 from assay import __version__
@@ -26,6 +26,7 @@ app = App(
     help_epilogue="Run `assay COMMAND --help` for the options of a command and examples.",
     version=f"assay {__version__}",
     group_commands=Group("Other", sort_key=len(COMMANDS)),
+    default_parameter=Parameter(allow_repeating=True),  # the last value counts
     help_format="plaintext",
     version_format="plaintext",
     suppress_keyboard_interrupt=False,

@@ -5,7 +5,6 @@ A sanity check: a method whose explanations stay the same does not explain what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +19,7 @@ from assay.cli._options import (
     MODEL_OPTIONS,
     DataOptions,
     JsonFile,
+    Limit,
     ModelOptions,
     ReportFile,
     Settings,
@@ -41,17 +41,13 @@ app = command_app(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SampleOptions(DataOptions):
-    limit: int = LIMIT
-
-
 @app.default
 @settings_from(Randomise)
 def randomise(
     *,
     model: Annotated[ModelOptions, MODEL_OPTIONS] = ModelOptions(),
-    data: Annotated[SampleOptions, DATA_OPTIONS] = SampleOptions(),
+    data: Annotated[DataOptions, DATA_OPTIONS] = DataOptions(),
+    limit: Limit = LIMIT,
     settings: Settings,
     report: ReportFile = Path("randomise.html"),
     json: JsonFile = None,
@@ -59,7 +55,7 @@ def randomise(
 ) -> None:
     check_writable(report, json)
     with resumable():
-        result = assay.randomise(model.load(), data.load(), limit=data.limit, store=store, **settings.given())
+        result = assay.randomise(model.load(), data.load(), limit=limit, store=store, **settings.given())
     finish_study(result, _table(result), report, json)
 
 
