@@ -1,12 +1,15 @@
-"""What the store holds of Madsen et al. 2022, and how sure it is.
+"""Curves and areas of Madsen et al. 2022, with intervals and comparisons.
 
-A measure beats another if the interval of the difference of their areas lies above 0, over the seeds and test examples
-that they share; areas that share no seeds differ by that of two independent means. A handful of seeds says too little
-about trainings: their part in every interval is that of all places together (or their own, if larger). Masks that tell
-the label make an area too low, so that none whose curve leaks is beaten; how early they tell it, which differs between
-seeds, is no noise of trainings. A low point of one training is a leak or a training that failed, which makes it too
-high: such an area neither beats another nor is beaten, unless it has three seeds or more, where failures are in the
-noise of trainings, and the mean shows a leak.
+One measure is above another if the interval of the difference of their areas, over their shared seeds and test
+examples, lies above 0. Areas without shared seeds are compared as independent means.
+
+- Few seeds say little about the variance between trainings. Every interval therefore uses the variance pooled over all
+  data sets and models, or the measure's own if that is larger.
+- Masks that reveal the label make an area too low, so an area with a leaking curve never loses a comparison. Leaks
+  start at different steps for different seeds; this does not count as variance between trainings.
+- A low point of a single training is either a leak or a failed training, which makes the area too high. Such an area
+  neither wins nor loses, unless it has three or more seeds: then failures are part of the variance, and the mean curve
+  shows leaks.
 """
 
 from __future__ import annotations
@@ -28,37 +31,37 @@ LSTM, TRANSFORMER = "LSTM", "transformer"
 ATTENTION, GRADIENT, IXG, IG = "attention", "gradient", "input x gradient", "integrated gradients"
 RETRAINED = ("recursive", "roar")
 AT_FIFTHS = "recursive, at fifths"
-MEASURES = {LSTM: (ATTENTION, GRADIENT, IXG, IG), TRANSFORMER: (GRADIENT, IG)}  # what the plans ask for
+MEASURES = {LSTM: (ATTENTION, GRADIENT, IXG, IG), TRANSFORMER: (GRADIENT, IG)}  # of the plans
 FEW = 3  # seeds, or data sets
 LEAKING, LOW = "leaking", "a low point"
-Place = tuple[str, str]  # data and model, as the paper calls them
+Place = tuple[str, str]  # data and model, as named in the paper
 Areas = Mapping[str, Faithfulness]
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Variance over trainings: of an area, and of the difference of two areas of the same trainings."""
+    """Variance between trainings: of an area, and of the difference of two areas of the same trainings."""
 
     area: float
     gap: float
 
     @classmethod
     def of(cls, areas: Iterable[Areas], leaking: bool = False) -> Noise:
-        """The means over all that have three seeds and do not leak (or all of three seeds); infinite if nothing has."""
-        enough = [[f for f in found.values() if len(f.seeds) >= FEW and (leaking or not f.leak)] for found in areas]
-        alone = [np.var(f.seeds, ddof=1) for found in enough for f in found]
-        same = [(a, b) for found in enough for a, b in combinations(found, 2) if a.trainings == b.trainings]
+        """Mean variances over areas with three or more seeds, without leaking ones unless asked; infinite if none."""
+        enough = [[f for f in group.values() if len(f.seeds) >= FEW and (leaking or not f.leak)] for group in areas]
+        single = [np.var(f.seeds, ddof=1) for group in enough for f in group]
+        same = [(a, b) for group in enough for a, b in combinations(group, 2) if a.trainings == b.trainings]
         pairs = [(np.array(a.seeds), np.array(b.seeds)) for a, b in same if len(a.seeds) == len(b.seeds)]
         gaps = [(a - b).var(ddof=1) for a, b in pairs]
-        return cls(*(float(np.mean(v)) if v else np.inf for v in (alone, gaps)))
+        return cls(*(float(np.mean(v)) if v else np.inf for v in (single, gaps)))
 
 
 def variance(i: Interval, seeds: Sequence[float], pooled: float) -> float:
-    """Of a mean over trainings and texts: over texts as its interval has it, over trainings as all places know it."""
-    n, found = len(seeds), ((i.high - i.low) / 2 / norm.ppf(0.975)) ** 2
-    drawn = np.var(seeds) / n  # what drawing the same few seeds again has put into the interval
+    """Variance of a mean over trainings and texts: its interval's part of the texts, plus that of the trainings."""
+    n, total = len(seeds), ((i.high - i.low) / 2 / norm.ppf(0.975)) ** 2
+    resampled = np.var(seeds) / n  # what resampling these few seeds has added to the interval
     own = np.var(seeds, ddof=1) if n > 1 else 0.0
-    return float(np.maximum(0.0, found - drawn) + max(pooled, own) / n)  # NaN stays: no area is sure
+    return float(np.maximum(0.0, total - resampled) + max(pooled, own) / n)  # NaN stays NaN: the area is undefined
 
 
 def around(value: float, variance: float, n: int, confidence: float) -> Interval:
@@ -68,37 +71,37 @@ def around(value: float, variance: float, n: int, confidence: float) -> Interval
 
 @dataclass(frozen=True)
 class Evidence:
-    """Curves and areas by (data, model) and study; methods have the paper's names."""
+    """Curves and areas by (data, model) and study; measures are named as in the paper."""
 
     curves: Mapping[tuple[Place, str], Curves]
     areas: Mapping[tuple[Place, str], Areas]
     at_fifths: Mapping[Place, Areas] = field(default_factory=dict)  # Recursive ROAR at 0, 20, ..., 100 %: one grid
-    leaks_are_noise: bool = False  # whether areas of curves that leak say how much trainings vary
+    leaks_are_noise: bool = False  # whether leaking curves count for the variance between trainings
 
     def of(self, data: str, model: str, study: str = "recursive") -> Areas:
-        """Empty until all measures of the plan are there: the best of those that are is not the best."""
-        found = self.areas.get(((data, model), study), {})
-        return found if known(found, *MEASURES[model]) else {}
+        """Areas by measure; empty unless all measures of the plan are there, as one of the missing could be best."""
+        areas = self.areas.get(((data, model), study), {})
+        return areas if known(areas, *MEASURES[model]) else {}
 
     def ran(self, data: str, model: str, study: str = "recursive") -> bool:
-        """Whether all was run, even if no area is sure: a model that all masks cost nothing has none."""
+        """Whether all measures were run, even if no area is defined because masking all words costs nothing."""
         place = (data, model)
-        found = self.at_fifths.get(place, {}) if study == AT_FIFTHS else self.areas.get((place, study), {})
-        return set(MEASURES[model]) <= set(found)
+        areas = self.at_fifths.get(place, {}) if study == AT_FIFTHS else self.areas.get((place, study), {})
+        return set(MEASURES[model]) <= set(areas)
 
     @property
     def recursive(self) -> dict[Place, Areas]:
-        return {p: found for p, study in self.areas if study == "recursive" and (found := self.of(*p))}
+        return {p: areas for p, study in self.areas if study == "recursive" and (areas := self.of(*p))}
 
     @property
     def fifths(self) -> dict[Place, Areas]:
-        return {p: found for p, found in self.at_fifths.items() if known(found, *MEASURES[p[1]])}
+        return {p: areas for p, areas in self.at_fifths.items() if known(areas, *MEASURES[p[1]])}
 
     @cached_property
     def pooled(self) -> dict[tuple[Place, str], Areas]:
-        """What tells how much trainings vary."""
-        kept = {key: areas for key, areas in self.areas.items() if key[1] in RETRAINED}
-        return {key: areas for key, areas in kept.items() if any(len(f.seeds) >= FEW for f in areas.values())}
+        """The areas that the variance between trainings is estimated from."""
+        retrained = {key: areas for key, areas in self.areas.items() if key[1] in RETRAINED}
+        return {key: areas for key, areas in retrained.items() if any(len(f.seeds) >= FEW for f in areas.values())}
 
     @cached_property
     def noise(self) -> Noise:
@@ -109,14 +112,14 @@ class Evidence:
         return {policy: Synthetic().curve(policy).tolist() for policy in ("truth", "recursive", "roar", "worst")}
 
     def interval(self, f: Faithfulness) -> Interval:
-        """Where an area may lie, for other trainings and texts."""
+        """95 % interval of an area for new trainings and texts."""
         return around(f.value, self._variance(f), len(f.seeds), 0.95)
 
     def _variance(self, f: Faithfulness) -> float:
         return variance(f.both, f.seeds, self.noise.area)
 
     def gap(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> Interval:
-        """How much higher a is than b, on the same data; as of areas that share no seeds, if theirs are others."""
+        """Interval of a - b on the same data; paired if they share their seeds."""
         paired = difference(a, b)
         if not np.isfinite(paired.low):
             return self._independent(a, b, confidence)
@@ -127,36 +130,36 @@ class Evidence:
         spread = self._variance(a) + self._variance(b)
         return around(a.value - b.value, spread, min(len(a.seeds), len(b.seeds)), confidence)
 
-    def apart(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool:
-        """Whether areas of different data or models differ, which share no seeds."""
+    def differ(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool:
+        """Whether areas of different data or models, which share no seeds, differ."""
         gap = self._independent(a, b, confidence)
         return (gap.low > 0 and may_win(a, b)) or (gap.high < 0 and may_win(b, a))
 
     def above(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool:
-        """Whether a beats b, on the same data."""
+        """Whether a is above b on the same data."""
         return self.gap(a, b, confidence).low > 0 and may_win(a, b)
 
     def faithful(self, f: Faithfulness) -> bool | None:
-        """Whether a measure is above random, or surely not; None: it cannot be told."""
+        """True: above random; False: below random; None: undecided."""
         i = self.interval(f)
         return True if i.low > 0 and doubt(f) != LOW else False if i.high < 0 and not doubt(f) else None
 
     def ordered(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool | None:
-        """Whether a is above b; None: it cannot be told."""
+        """True: a is above b; False: b is above a; None: undecided."""
         return True if self.above(a, b, confidence) else False if self.above(b, a, confidence) else None
 
     def show(self, name: str, f: Faithfulness) -> str:
-        said = ", ".join(word for word in (counted(len(f.seeds)), doubt(f)) if word)
-        return f"{name} {percent(self.interval(f))} ({said})"
+        notes = ", ".join(note for note in (counted(len(f.seeds)), doubt(f)) if note)
+        return f"{name} {percent(self.interval(f))} ({notes})"
 
 
 def doubt(f: Faithfulness) -> str:
-    """Why an area may be wrong: a leak makes it too low, a low point is a leak or a failed training."""
+    """Why an area may be wrong: a leak makes it too low; a low point is a leak or a failed training."""
     return LEAKING if f.leak else LOW if f.low and len(f.seeds) < FEW else ""
 
 
 def may_win(a: Faithfulness, b: Faithfulness) -> bool:
-    """Whether a may beat b: b is not too low for a reason of its own, nor a too high."""
+    """Whether a can be above b: b is not biased downwards, and a not upwards."""
     return not doubt(b) and doubt(a) != LOW
 
 
@@ -165,7 +168,7 @@ def counted(seeds: int) -> str:
 
 
 def shared(pairs: Sequence[object]) -> float:
-    """The confidence of each of so many comparisons (Bonferroni)."""
+    """The confidence of each of these comparisons (Bonferroni)."""
     return 1 - 0.05 / max(1, len(pairs))
 
 
@@ -173,5 +176,5 @@ def percent(i: Interval) -> str:
     return f"{100 * i.value:.1f} [{100 * i.low:.1f}, {100 * i.high:.1f}]"
 
 
-def known(found: Areas, *names: str) -> bool:
-    return all(name in found and np.isfinite(found[name].both.low) for name in names)
+def known(areas: Areas, *names: str) -> bool:
+    return all(name in areas and np.isfinite(areas[name].both.low) for name in names)

@@ -1,15 +1,15 @@
-"""The results page of ROAR: docs/results/roar.md with its figures and tables, from the store of its plans.
+"""Write the results page of ROAR: results.md and its figures, from the records of its plans.
 
-    python papers/roar/page.py --store ~/.cache/assay-roar/store [--output docs/results]
+    python -m reproductions.roar.page [--store ~/.cache/assay-roar/store] [--output reproductions/roar]
 
-Each figure and each verdict is a function of the stored records alone; what has not been run is said to be so. Records
-are packed beside the page (roar/records.jsonl.xz), and what was packed on another machine is unpacked first.
+Unpacks records.jsonl.xz from the output folder into the store, adds records that are new in the store to it, and writes
+the page. Figures and verdicts depend on these records only; missing runs are marked. Needs the data and models that the
+plans name, because record keys contain their fingerprints.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -17,29 +17,28 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))  # run as a file: its neighbours are its modules
-
-from drawn import ORDER, draw
-from files import PLANS, planned
-from gathered import SCORES, TASKS, gather
-from judged import CLAIMS, MISSING
-from published import AREAS, MINUTES, REFERENCE, UNMASKED, Number
-from sizes import described
-from texts import ALL_MASKED, INTRODUCTION, MASF, NOTE, PREDICTED, RULES, TOLD, VECTORS
-from vectors import lines as vector_lines
-from weighed import IG, LSTM, MEASURES, Areas, Evidence, counted, doubt
-
 from assay.evaluation.roar.curves import curves as scores_of
 from assay.evaluation.roar.verdict import ENOUGH, Faithfulness
 from assay.experiments.archive import pack, unpack
 from assay.experiments.store import Store
 from assay.statistics.bootstrap import Interval, interval
 
-PACK = "records.jsonl.xz"
-INCOMPLETE = "incomplete"  # some of what a claim needs was run
-PUBLISHED = ("recursive", "weighted")  # studies whose areas the paper has
-ASKED = ("recursive", "roar", "predicted", "words")  # studies of all measures of a model
-FORMS = {"recursive": "Recursive ROAR", "roar": "ROAR", "predicted": "Recursive ROAR of the predicted label"}
+from .claims import CLAIMS, MISSING
+from .dataset_table import dataset_table
+from .evidence import IG, LSTM, MEASURES, Areas, Evidence, counted, doubt
+from .figures import ORDER, draw
+from .plans import HERE, PLANS, load_plan
+from .published import AREAS, MINUTES, REFERENCE, UNMASKED, Number
+from .records import SCORES, TASKS, read_evidence
+from .texts import ALL_MASKED, INTRODUCTION, LEAKS, MASF, NOTE, PREDICTED, RULES, VECTORS
+from .word_vectors import word_vector_table
+
+STORE = Path("~/.cache/assay-roar/store")
+RECORDS = "records.jsonl.xz"
+INCOMPLETE = "incomplete"  # some of the runs that a claim needs are missing
+PUBLISHED = ("recursive", "weighted")  # studies whose areas are in the paper
+FULL_STUDIES = ("recursive", "roar", "predicted", "words")  # with all measures of a model
+FORMS = {"recursive": "Recursive ROAR", "roar": "ROAR", "predicted": "Recursive ROAR for the predicted label"}
 
 
 def percent(value: float, low: float, high: float) -> str:
@@ -57,7 +56,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
 
 
-def unmasked(e: Evidence) -> str:
+def unmasked_table(e: Evidence) -> str:
     """Tables 1 and 3."""
     rows = []
     for (place, study), part in e.curves.items():
@@ -71,32 +70,30 @@ def unmasked(e: Evidence) -> str:
             floor = scores_of(part.predicted["random"], part.gold, SCORES[place])[0][:, -1].mean()
             reference = str(REFERENCE.get(place[0], "–")) if place[1] == LSTM else "–"
             paper = published(UNMASKED.get(place))
-            rows.append(
-                [place[0], place[1], SCORES[place], ours, str(len(seeds)), paper, reference, f"{100 * floor:.1f}"]
-            )
-    heads = ("data", "model", "score", "here, seeds' BCa", "seeds", "paper", "Jain & Wallace", "all masked, here")
+            rows.append([*place, SCORES[place], ours, str(len(seeds)), paper, reference, f"{100 * floor:.1f}"])
+    heads = ("data", "model", "score", "here, BCa over seeds", "seeds", "paper", "Jain & Wallace", "all masked, here")
     return table(heads, rows) + ALL_MASKED
 
 
-def areas(e: Evidence, study: str = "recursive") -> str:
-    """Table 2; beside areas that the paper has none of stand our own of Recursive ROAR."""
-    rows, theirs = [], study in PUBLISHED
-    for (place, name), found in e.areas.items():
-        again = e.areas.get((place, "recursive"), {})
-        for m in sorted(found, key=lambda m: ORDER.index(m) if m in ORDER else len(ORDER)):
-            f = found[m]
+def area_table(e: Evidence, study: str = "recursive") -> str:
+    """Table 2. Studies that are not in the paper are shown beside our areas of Recursive ROAR."""
+    rows, in_paper = [], study in PUBLISHED
+    for (place, name), by_measure in e.areas.items():
+        recursive = e.areas.get((place, "recursive"), {})
+        for m in sorted(by_measure, key=lambda m: ORDER.index(m) if m in ORDER else len(ORDER)):
+            f = by_measure[m]
             if name == study:
-                spans = [_area(f), *(_span(i) for i in (e.interval(f), f.bca, f.t))]
+                intervals = [_area(f), *(_span(i) for i in (e.interval(f), f.bca, f.t))]
                 paper = AREAS.get(place, {}).get(IG if m == "weighted IG" else m)
-                other = [published(paper), _within(e.interval(f), paper)] if theirs else [_area(again.get(m))]
+                other = [published(paper), _overlap(e.interval(f), paper)] if in_paper else [_area(recursive.get(m))]
                 verdict = ", ".join(word for word in (f.verdict, doubt(f)) if word)
-                rows.append([*place, m, *spans, str(len(f.seeds)), verdict, *other])
+                rows.append([*place, m, *intervals, str(len(f.seeds)), verdict, *other])
     heads = (
         "data",
         "model",
         "measure",
         "area %, seeds and texts",
-        "for other trainings",
+        "for new trainings",
         "BCa over seeds",
         "t over seeds",
         "seeds",
@@ -104,44 +101,44 @@ def areas(e: Evidence, study: str = "recursive") -> str:
     )
     if not rows:
         return "Not run yet.\n"
-    return table((*heads, *(("paper", "meets") if theirs else ("Recursive ROAR, here",))), rows)
+    return table((*heads, *(("paper", "overlap") if in_paper else ("Recursive ROAR, here",))), rows)
 
 
 def _area(f: Faithfulness | None) -> str:
     if f is None or not np.isfinite(f.both.low):
-        return "–" if f is None else "none is sure"
+        return "–" if f is None else "undefined"
     return percent(f.value, f.both.low, f.both.high)
 
 
-def warned(e: Evidence) -> str:
-    """What curves that rise, or have a low point, are said to be."""
+def leak_notes(e: Evidence) -> str:
+    """The warnings about curves that rise or have a low point."""
     notes = [
         f"- {' '.join(place)}, {FORMS[study]}, {m}: {note}.\n"
-        for (place, study), found in e.areas.items()
+        for (place, study), by_measure in e.areas.items()
         if study in FORMS
-        for m, f in found.items()
+        for m, f in by_measure.items()
         for note in f.notes
         if note.startswith(("class leakage", "a low point"))
     ]
     return "".join(notes) or "No curve rises significantly.\n"
 
 
-def few_seeds(e: Evidence) -> str:
-    """Who has fewer seeds than the paper, and what that means for the claims."""
-    seeds = {place: min(len(f.seeds) for f in found.values()) for place, found in e.recursive.items()}
+def seed_note(e: Evidence) -> str:
+    """Where there are fewer seeds than in the paper, and what that means for the claims."""
+    seeds = {place: min(len(f.seeds) for f in by_measure.values()) for place, by_measure in e.recursive.items()}
     fewer = [f"{' '.join(place)} {n}" for place, n in seeds.items() if n < ENOUGH]
-    said = f"Fewer than the paper's five seeds: {', '.join(fewer)}. " if fewer else ""
+    note = f"Fewer than the paper's five seeds: {', '.join(fewer)}. " if fewer else ""
     if not np.isfinite(e.noise.area):
-        return f"{said}\n"
+        return f"{note}\n"
     places = ", ".join(f"{' '.join(place)} {study}" for place, study in e.pooled)
-    sizes = _deviations(e)
+    area, gap = _deviations(e)
     return (
-        f"{said}Over trainings an area has a standard deviation of {sizes[0]} and a difference of two areas of the\n"
-        f"same trainings one of {sizes[1]}: means over all that have three seeds or more and do not leak ({places}).\n"
-        "The column 'for other trainings', which claims and 'meets' look at, has this as the part of trainings, or a\n"
-        "measure's own spread if it is larger: the other columns know of no trainings but their own few. With other\n"
-        "roundings (another processor, other batches of explanations) the same seed is another training: they decide,\n"
-        f"step after step, which words are masked.\n\n{with_leaks(e)}"
+        f"{note}Between trainings the standard deviation of an area is {area}, and that of a difference of two areas\n"
+        f"of the same trainings {gap}: means over all measures with three or more seeds and no leak ({places}).\n"
+        "The intervals 'for new trainings', which claims and 'overlap' use, contain this variance, or a measure's own\n"
+        "if it is larger; the other columns only reflect their own few trainings. With different rounding (another\n"
+        "processor, other batches of explanations) the same seed gives another training, because rounding decides\n"
+        f"which words are masked at every step.\n\n{leak_sensitivity(e)}"
     )
 
 
@@ -149,59 +146,55 @@ def _deviations(e: Evidence) -> list[str]:
     return [f"{100 * np.sqrt(variance):.1f}" for variance in (e.noise.area, e.noise.gap)]
 
 
-def with_leaks(e: Evidence) -> str:
-    """What the claims would be if a leak were noise of trainings; it is our choice that it is none."""
+def leak_sensitivity(e: Evidence) -> str:
+    """Which verdicts change if leaking measures count for the variance between trainings."""
     other = replace(e, leaks_are_noise=True)
     if other.noise == e.noise:
         return ""
-    sizes = _deviations(other)
+    area, gap = _deviations(other)
     verdicts = {number: (judge(e)[0], judge(other)[0]) for number, (_, judge) in CLAIMS.items()}
     changed = [
         f"{number} {after} instead of {before}" for number, (before, after) in verdicts.items() if before != after
     ]
-    said = (
-        f"and these claims would be judged otherwise: {'; '.join(changed)}"
-        if changed
-        else "and no claim's verdict would change"
-    )
+    effect = f"and these verdicts would change: {'; '.join(changed)}" if changed else "and no verdict would change"
     return (
-        "Seeds run into a leak at different steps or not at all, which is no noise of trainings. Were measures that\n"
-        f"leak counted too, the two deviations would be {sizes[0]} and {sizes[1]}, {said}.\n"
+        "Seeds reach a leak at different steps or not at all; this is not counted as variance between trainings. If\n"
+        f"leaking measures were counted, the two standard deviations would be {area} and {gap}, {effect}.\n"
     )
 
 
-def at_fifths(e: Evidence) -> str:
-    """What steps of 20 % make of the areas at 10 %."""
+def fifths_note(e: Evidence) -> str:
+    """How areas change from steps of 10 % to steps of 20 %."""
     both = {place: (areas, e.at_fifths.get(place, {})) for (place, s), areas in e.areas.items() if s == "recursive"}
-    said = [
+    pairs = [
         f"{' '.join(place)} {m} {100 * fine[m].value:.1f} and {100 * coarse[m].value:.1f}"
         for place, (fine, coarse) in both.items()
         for m in fine
         if m in coarse and fine[m].value != coarse[m].value
     ]
-    return f"The same curves at 10 and at 20 %: {'; '.join(said)}.\n" if said else ""
+    return f"Areas of the same curves with steps of 10 and of 20 %: {'; '.join(pairs)}.\n" if pairs else ""
 
 
 def _span(i: Interval) -> str:
     return "–" if not np.isfinite(i.low) else f"[{100 * i.low:.1f}, {100 * i.high:.1f}]"
 
 
-def _within(ours: Interval, paper: Number | None) -> str:
-    """Whether the two intervals meet."""
+def _overlap(ours: Interval, paper: Number | None) -> str:
+    """Whether the two intervals overlap."""
     if paper is None or not np.isfinite(ours.low):
         return "–"
     return "yes" if 100 * ours.low <= paper[0] + paper[1] and 100 * ours.high >= paper[0] - paper[2] else "no"
 
 
-def walltime(e: Evidence) -> str:
+def walltime_table(e: Evidence) -> str:
     """Table 7."""
     rows = []
     for (place, study), part in e.curves.items():
         if study == "recursive":
-            for m, spent in part.seconds.items():
+            for m, seconds in part.seconds.items():
                 paper = MINUTES.get(place, {}).get(m)
-                ours = (spent.get("train", 0) + spent.get("explain", 0) * (m != "random")) / 60
-                cells = [f"{spent.get(name, 0):.0f}" for name in ("explain", "train")]
+                ours = (seconds.get("train", 0) + seconds.get("explain", 0) * (m != "random")) / 60
+                cells = [f"{seconds.get(name, 0):.0f}" for name in ("explain", "train")]
                 rows.append([*place, m, *cells, f"{ours:.1f}", "–" if paper is None else str(paper)])
     heads = (
         "data",
@@ -216,63 +209,67 @@ def walltime(e: Evidence) -> str:
 
 
 def ig_share(e: Evidence) -> str:
-    """How much of a step's time IG takes, which the paper puts at two thirds."""
-    said = []
+    """IG's share of the time of a step; the paper says two thirds."""
+    shares = []
     for model, measures in MEASURES.items():
         parts = [p.seconds for (place, study), p in e.curves.items() if (place[1], study) == (model, "recursive")]
-        whole = [part for part in parts if {"random", *measures} <= set(part)]
-        spent = {m: sum(sum(part[m].values()) for part in whole) for m in ("random", *measures)}
-        if whole:
-            said.append(f"{100 * spent[IG] / sum(spent.values()):.0f} % with the {model}")
-    theirs = "The paper says two thirds; its Table 7 has 66 % for RoBERTa and 37 % for the LSTM"
-    return f"IG takes {' and '.join(said)} of the time of a step of all measures here. {theirs}.\n" if said else ""
+        complete = [part for part in parts if {"random", *measures} <= set(part)]
+        seconds = {m: sum(sum(part[m].values()) for part in complete) for m in ("random", *measures)}
+        if complete:
+            shares.append(f"{100 * seconds[IG] / sum(seconds.values()):.0f} % with the {model}")
+    paper = "The paper says two thirds; its Table 7 has 66 % for RoBERTa and 37 % for the LSTM"
+    return f"IG takes {' and '.join(shares)} of the time of a step of all measures here. {paper}.\n" if shares else ""
 
 
-def side_by_side(e: Evidence) -> Iterator[str]:
+def measurable_section(e: Evidence) -> Iterator[str]:
     """A measurable model beside Recursive ROAR on SST: areas, order, in-distribution check, cost."""
-    one, many = (e.areas.get((("SST", LSTM), study), {}) for study in ("measurable", "recursive"))
-    if not one:
+    measurable, recursive = (e.areas.get((("SST", LSTM), study), {}) for study in ("measurable", "recursive"))
+    if not measurable:
         yield "Not run yet.\n"
         return
     part = e.curves[("SST", LSTM), "measurable"]
     rows = []
-    for m, f in one.items():
+    for m, f in measurable.items():
         n = str(len(f.seeds))
-        cell = percent(many[m].value, many[m].both.low, many[m].both.high) if m in many else "–"
+        cell = percent(recursive[m].value, recursive[m].both.low, recursive[m].both.high) if m in recursive else "–"
         shares = [f"{100 * part.outside[m][i]:.0f}" for i in (0, len(part.ratios) // 2, -1)]
         rows.append([m, percent(f.value, f.both.low, f.both.high), n, cell, " / ".join(shares)])
     yield table(
         ("measure", "measurable model", "seeds", "Recursive ROAR", "unknown inputs % at 0 / 50 / 100 % (MaSF)"), rows
     )
-    both = [m for m in one if m in many]
+    both = [m for m in measurable if m in recursive]
     if len(both) > 1:
-        orders = [" > ".join(sorted(both, key=lambda m: -found[m].value)) for found in (one, many)]
-        yield f"Order: {orders[0]} from one model; {orders[1]} from Recursive ROAR.\n"
-        yield _agreement(e, one, many, both)
+        orders = [" > ".join(sorted(both, key=lambda m: -areas[m].value)) for areas in (measurable, recursive)]
+        yield f"Order: {orders[0]} with the measurable model; {orders[1]} with Recursive ROAR.\n"
+        yield _agreement(e, measurable, recursive, both)
     yield MASF
     other = e.curves.get((("SST", LSTM), "recursive"))
     if other is not None:
-        ranks = {m: 1 if m == "random" else other.steps for m in other.seconds}
-        spent_again = [
-            ranks[m] * s.get("explain", 0) + other.steps * s.get("train", 0) for m, s in other.seconds.items()
+        rankings = {m: 1 if m == "random" else other.steps for m in other.seconds}
+        recursive_seconds = [
+            rankings[m] * s.get("explain", 0) + other.steps * s.get("train", 0) for m, s in other.seconds.items()
         ]
-        again = sum(spent_again) / 60
-        spent = [s for m, s in part.seconds.items() if m != "occlusion"]
-        once = (sum(s.get("explain", 0) for s in spent) + sum(s.get("train", 0) for s in spent)) / 60
-        yield f"Cost of one seed: {once:.0f} min (without occlusion) against {again:.0f} min.\n"
+        recursive_cost = sum(recursive_seconds) / 60
+        seconds = [s for m, s in part.seconds.items() if m != "occlusion"]
+        cost = (sum(s.get("explain", 0) for s in seconds) + sum(s.get("train", 0) for s in seconds)) / 60
+        yield f"Cost per seed: {cost:.0f} min (without occlusion), Recursive ROAR {recursive_cost:.0f} min.\n"
 
 
-def _agreement(e: Evidence, one: Areas, many: Areas, both: Sequence[str]) -> str:
-    """Of the pairs of measures that each can tell apart: how many it orders as the other does."""
-    alone = Evidence({}, {(("SST", LSTM), "recursive"): one})  # trainings with masks vary in their own way
-    told = {(a, b): [alone.ordered(one[a], one[b]), e.ordered(many[a], many[b])] for a, b in combinations(both, 2)}
-    sure = {pair: orders for pair, orders in told.items() if None not in orders}
-    other = [f"{a} and {b}" for (a, b), (first, second) in sure.items() if first != second]
-    known = [sum(orders[i] is not None for orders in told.values()) for i in (0, 1)]
+def _agreement(e: Evidence, measurable: Areas, recursive: Areas, measures: Sequence[str]) -> str:
+    """On how many pairs of measures that both approaches decide they agree."""
+    alone = Evidence({}, {(("SST", LSTM), "recursive"): measurable})  # training with masks has its own variance
+    orders = {
+        (a, b): [alone.ordered(measurable[a], measurable[b]), e.ordered(recursive[a], recursive[b])]
+        for a, b in combinations(measures, 2)
+    }
+    decided = {pair: both for pair, both in orders.items() if None not in both}
+    reversed_pairs = [f"{a} and {b}" for (a, b), (first, second) in decided.items() if first != second]
+    counts = [sum(both[i] is not None for both in orders.values()) for i in (0, 1)]
     return (
-        f"Of {len(told)} pairs of measures one model tells {known[0]} apart and Recursive ROAR {known[1]} (by the\n"
-        f"interval of the difference); both {len(sure)}, of which they order {len(sure) - len(other)} alike"
-        + (f" and turn round {', '.join(other)}.\n" if other else ".\n")
+        f"Of {len(orders)} pairs of measures, {counts[0]} differ significantly with the measurable model and\n"
+        f"{counts[1]} with Recursive ROAR; {len(decided)} with both, "
+        f"{len(decided) - len(reversed_pairs)} of them in the same order"
+        + (f". The order of {', '.join(reversed_pairs)} is reversed.\n" if reversed_pairs else ".\n")
     )
 
 
@@ -282,10 +279,10 @@ def _agreement(e: Evidence, one: Areas, many: Areas, both: Sequence[str]) -> str
 def progress(e: Evidence) -> str:
     """What has been run: data, model, study and seeds."""
     seeds = {key: [len(part.seeds[m]) for m in part.methods] for key, part in e.curves.items()}
-    part_of = {key: n for key, n in seeds.items() if key[1] in ASKED and len(n) < len(MEASURES[key[0][1]])}
-    few = {key: f", {len(n)} of {len(MEASURES[key[0][1]])} measures" for key, n in part_of.items()}
-    found = [f"{' '.join(key[0])} {key[1]} ({_from_to(n)}{few.get(key, '')})" for key, n in seeds.items()]
-    return f"Run so far: {'; '.join(found) or 'nothing'}. A claim that needs more is not judged.\n"
+    partial = {key: n for key, n in seeds.items() if key[1] in FULL_STUDIES and len(n) < len(MEASURES[key[0][1]])}
+    notes = {key: f", {len(n)} of {len(MEASURES[key[0][1]])} measures" for key, n in partial.items()}
+    runs = [f"{' '.join(key[0])} {key[1]} ({_from_to(n)}{notes.get(key, '')})" for key, n in seeds.items()]
+    return f"Run so far: {'; '.join(runs) or 'nothing'}. Claims that need more are not judged.\n"
 
 
 def _from_to(seeds: Sequence[int]) -> str:
@@ -299,72 +296,75 @@ def page(e: Evidence, figures: Mapping[str, str], vectors: Sequence[str] = (), s
         progress(e),
         "## Claims\n",
         RULES,
-        claims(e),
+        claim_table(e),
         "## Without masks (Tables 1 and 3)\n",
-        unmasked(e),
+        unmasked_table(e),
     ]
     parts += [sizes, ""] if sizes else []
     parts += [VECTORS, *vectors, ""] if vectors else []
     parts += [
         "## Areas of Recursive ROAR (Table 2)\n",
-        areas(e),
-        NOTE + at_fifths(e),
-        few_seeds(e),
+        area_table(e),
+        NOTE + fifths_note(e),
+        seed_note(e),
         "## Areas of ROAR\n",
-        areas(e, "roar"),
+        area_table(e, "roar"),
     ]
-    parts += ["## Masks that tell the label\n", TOLD, warned(e), PREDICTED, areas(e, "predicted")]
-    parts += ["## Words instead of shares (Figure 7)\n", areas(e, "words")]
-    parts += ["## The weighted variant of IG that was published\n", areas(e, "weighted")]
-    parts += ["## Faithfulness without retraining\n", *side_by_side(e), "## Walltime (Table 7)\n", walltime(e)]
+    parts += ["## Masks that reveal the label\n", LEAKS, leak_notes(e), PREDICTED, area_table(e, "predicted")]
+    parts += ["## Number of words instead of shares (Figure 7)\n", area_table(e, "words")]
+    parts += ["## The published, weighted variant of IG\n", area_table(e, "weighted")]
+    parts += ["## Faithfulness without retraining\n", *measurable_section(e)]
+    parts += ["## Walltime (Table 7)\n", walltime_table(e)]
     parts += [
         "## Figures\n",
-        *(f"### {_figure(title)}\n\n![{title}](roar/{name}.png)\n" for name, title in figures.items()),
+        *(f"### {_figure(title)}\n\n![{title}](figures/{name}.png)\n" for name, title in figures.items()),
     ]
     return "\n".join(parts)
 
 
 def _figure(title: str) -> str:
-    """The paper's figures have numbers."""
+    """With "Figure" before the number of a figure of the paper."""
     return f"Figure {title}" if title[0].isdigit() else title
 
 
-def claims(e: Evidence) -> str:
+def claim_table(e: Evidence) -> str:
     rows = []
     for number, (title, judge) in CLAIMS.items():
-        verdict, words = judge(e)
+        verdict, evidence = judge(e)
         criterion = " ".join((judge.__doc__ or "").split())
-        said = INCOMPLETE if verdict == MISSING and words else verdict
-        rows.append([number, f"{title}. *{criterion}*", f"**{said}**", words])
+        shown = INCOMPLETE if verdict == MISSING and evidence else verdict
+        rows.append([number, f"{title}. *{criterion}*", f"**{shown}**", evidence])
     return table(("", "claim and criterion", "verdict", "evidence"), rows)
 
 
-def write(store: Path, output: Path) -> Path:
-    kept, folder, target = Store(store.expanduser()), output / "roar", output / "roar.md"
-    folder.mkdir(parents=True, exist_ok=True)
-    records = folder / PACK
+def write(store_folder: Path, output: Path) -> Path:
+    """Write results.md, its figures and the packed records into the output folder."""
+    store, figures, target = Store(store_folder.expanduser()), output / "figures", output / "results.md"
+    figures.mkdir(parents=True, exist_ok=True)
+    records = output / RECORDS
     if records.exists():
-        unpack(records, kept)
-    if not pack([planned(path, kept) for path in PLANS], kept, records)[0]:
+        unpack(records, store)
+    if not pack([load_plan(path, store) for path in PLANS], store, records)[0]:
         raise SystemExit(
-            f"no record belongs to these plans; are the data and models that {PLANS[0].parent} names here?"
+            f"{records} has no record of these plans. Record keys contain fingerprints of the data and models that "
+            "the plans name: use the same files (reproductions/README.md), or run the plans first."
         )
-    e = gather(kept)
-    sizes = described(kept, {task.place: (task.plan, task.grid, task.data) for task in TASKS})
-    drawn = draw(e, folder)
-    for old in folder.glob("*.png"):
-        if old.stem not in drawn:
+    e = read_evidence(store)
+    sizes = dataset_table(store, {task.place: (task.plan, task.grid, task.data) for task in TASKS})
+    titles = draw(e, figures)
+    for old in figures.glob("*.png"):
+        if old.stem not in titles:
             old.unlink()
-    target.write_text(page(e, drawn, vector_lines(kept), sizes).rstrip() + "\n", encoding="utf-8")
+    target.write_text(page(e, titles, word_vector_table(store), sizes).rstrip() + "\n", encoding="utf-8")
     return target
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--store", type=Path, required=True, help="folder that `assay run --store` wrote")
-    parser.add_argument("--output", type=Path, default=Path("docs/results"))
-    given = parser.parse_args()
-    print(f"wrote {write(given.store, given.output)}")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--store", type=Path, default=STORE, help="store folder of `assay run`")
+    parser.add_argument("--output", type=Path, default=HERE, help="folder of results.md and records.jsonl.xz")
+    options = parser.parse_args()
+    print(f"wrote {write(options.store, options.output)}")
 
 
 if __name__ == "__main__":

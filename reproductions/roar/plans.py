@@ -1,4 +1,4 @@
-"""The plans of the reproduction, each read once: their data take seconds."""
+"""The plans of the reproduction. Each is read once, because reading its data takes seconds."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ PLANS = sorted(HERE.glob("*.yaml"))
 
 
 @lru_cache
-def planned(path: Path, store: Store) -> Plan:
+def load_plan(path: Path, store: Store) -> Plan:
     return read_plan(path, store)

@@ -1,11 +1,11 @@
-"""A planted redundancy and a planted leak, through `assay roar`: ROAR is blind to one, a warning sees the other.
+"""Planted redundancy and a planted leak: what ROAR misses, and what the leak warning catches.
 
-    python papers/roar/planted.py --folder /tmp/planted [--seeds 2]
+    python reproductions/roar/planted.py --folder /tmp/planted [--seeds 2]
 
-Long texts of meaningless words hold the cue of their label three times. Redundancy: with the predicted class explained,
-ROAR ranks words once and leaves cues that stand in for the masked ones; Recursive ROAR finds them one after the other.
-Leak: with the gold label explained, a retrained model that knows nothing still ranks words by the label that it is
-asked about, so that the next mask tells it, and the curve rises. Prints what `assay roar` prints, then both curves.
+Long texts of meaningless words contain the cue of their label three times. Redundancy: when the predicted class is
+explained, ROAR ranks words once and leaves cues that replace the masked ones; Recursive ROAR finds one after the other.
+Leak: when the gold label is explained, a retrained model that knows nothing still ranks words by the gold label, so the
+next mask reveals it and the curve rises. Prints the output of `assay roar`, then both curves.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RECIPE = (
 
 
 def write(folder: Path) -> None:
-    """Texts whose words say nothing: drawn as rank^-1, like those of a language."""
+    """Texts of meaningless words with frequencies proportional to 1 / rank, as in natural language."""
     rng = np.random.default_rng(0)
     names, weights = [f"w{i}" for i in range(VOCABULARY)], 1 / np.arange(1, VOCABULARY + 1)
     folder.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def write(folder: Path) -> None:
 
 
 def roar(folder: Path, target: str, seeds: int) -> list[dict]:
-    """`assay roar` with both forms; what it wrote as JSON."""
+    """Run `assay roar --both` and return its JSON output."""
     out = folder / f"{target}.json"
     options = {
         "--data": f"repeated('{folder / 'filler'}', times=3)",
@@ -56,22 +56,24 @@ def roar(folder: Path, target: str, seeds: int) -> list[dict]:
     }
     pairs = [word for pair in options.items() for word in pair]
     subprocess.run([sys.executable, "-m", "assay", "roar", "--both", *pairs], check=True)
-    found: list[dict] = json.loads(out.read_text())
-    return found
+    results: list[dict] = json.loads(out.read_text())
+    return results
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=2)
-    given = parser.parse_args()
-    write(given.folder / "filler")
+    options = parser.parse_args()
+    write(options.folder / "filler")
     for target in ("predicted", "gold"):
-        for part in roar(given.folder, target, given.seeds):
-            found = part["methods"]["input_x_gradient"]
-            curve = " ".join(f"{value:.2f}" for value in found["curve"])
-            leak = "leak" if found["leak"] else "no leak"
-            print(f"{target} {part['study']}: {curve}; area {100 * found['value']:.1f} %; {found['verdict']}; {leak}")
+        for study in roar(options.folder, target, options.seeds):
+            result = study["methods"]["input_x_gradient"]
+            curve = " ".join(f"{value:.2f}" for value in result["curve"])
+            leak = "leak" if result["leak"] else "no leak"
+            print(
+                f"{target} {study['study']}: {curve}; area {100 * result['value']:.1f} %; {result['verdict']}; {leak}"
+            )
 
 
 if __name__ == "__main__":

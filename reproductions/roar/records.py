@@ -1,4 +1,4 @@
-"""What the store of the plans holds: the curves and areas of every part, as the paper calls them."""
+"""Read the stored records: curves and areas of every plan, named as in the paper."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from files import HERE, planned
-from weighed import IG, LSTM, TRANSFORMER, Evidence, Place
-
 from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.verdict import Faithfulness
 from assay.experiments.store import Store
 from assay.studies.roar.curves import Curves, curves
+
+from .evidence import IG, LSTM, TRANSFORMER, Evidence, Place
+from .plans import HERE, load_plan
 
 NAMES = {
     "input_x_gradient": "input x gradient",
@@ -24,7 +24,7 @@ FIFTHS = [0, 20, 40, 60, 80, 100]
 
 @dataclass(frozen=True)
 class Task:
-    """A part of a plan, as the paper calls it."""
+    """A model and data set of a plan, with their names and score in the paper."""
 
     plan: str
     grid: str
@@ -46,42 +46,48 @@ TASKS = (
 SCORES = {task.place: task.score for task in TASKS}
 
 
-def gather(store: Store, tasks: Sequence[Task] = TASKS, folder: Path = HERE) -> Evidence:
-    """Curves of every study that has finished those of a measure, and their areas."""
-    plans = {name: curves(planned(folder / name, store), store) for name in dict.fromkeys(t.plan for t in tasks)}
-    found: dict[tuple[Place, str], Curves] = {}
+def read_evidence(store: Store, tasks: Sequence[Task] = TASKS, folder: Path = HERE) -> Evidence:
+    """Curves and areas of every study that is complete for at least one measure."""
+    plans = {name: curves(load_plan(folder / name, store), store) for name in dict.fromkeys(t.plan for t in tasks)}
+    by_study: dict[tuple[Place, str], Curves] = {}
     for task in tasks:
         for part in plans[task.plan]:
             if (part.grid, part.data) == (task.grid, task.data) and part.methods:
-                found[task.place, part.study] = renamed(part)
+                by_study[task.place, part.study] = with_paper_names(part)
     scores = {task.place: task.score for task in tasks}
-    areas = {key: part.judged(scores[key[0]]) for key, part in found.items()}
-    for (place, study), mine in areas.items():
-        if study == "predicted":  # its first mask is that of the gold label, wherever the model is right
+    areas = {key: part.judged(scores[key[0]]) for key, part in by_study.items()}
+    for (place, study), predicted in areas.items():
+        if study == "predicted":  # where the model is right, the first mask is the one of the gold label
             gold = areas.get((place, "recursive"), {})
-            areas[place, study] = {m: doubted(f, gold.get(m, f)) for m, f in mine.items()}
-    recursive = {place: part for (place, study), part in found.items() if study == "recursive"}
+            areas[place, study] = {m: with_leaks_of(gold.get(m, f), f) for m, f in predicted.items()}
+    recursive = {place: part for (place, study), part in by_study.items() if study == "recursive"}
     fifths = {
-        place: {m: doubted(f, areas[place, "recursive"][m]) for m, f in at(part, FIFTHS).judged(scores[place]).items()}
+        place: {
+            m: with_leaks_of(areas[place, "recursive"][m], f)
+            for m, f in at_points(part, FIFTHS).judged(scores[place]).items()
+        }
         for place, part in recursive.items()
     }
-    return Evidence(found, areas, fifths)
+    return Evidence(by_study, areas, fifths)
 
 
-def doubted(f: Faithfulness, whole: Faithfulness) -> Faithfulness:
-    """An area with the leak of another curve too, which fewer points may step over, and a first mask may hold."""
-    return replace(f, leak=f.leak or whole.leak, low=f.low or whole.low)
+def with_leaks_of(other: Faithfulness, area: Faithfulness) -> Faithfulness:
+    """The area, flagged also with the leak or low point of another curve.
+
+    A curve with fewer points may step over a leak, and a first mask may share it.
+    """
+    return replace(area, leak=area.leak or other.leak, low=area.low or other.low)
 
 
-def at(part: Curves, wanted: Sequence[float]) -> Curves:
-    """The curves at some of their points, so that areas of different steps can be compared."""
-    kept = [i for i, x in enumerate(part.axis) if x in wanted]
-    cut = {method: answers[:, kept] for method, answers in part.predicted.items()}
-    return replace(part, ratios=[part.ratios[i] for i in kept], predicted=cut)
+def at_points(part: Curves, masked: Sequence[float]) -> Curves:
+    """The curves at these points only, so that areas with different steps can be compared."""
+    indices = [i for i, x in enumerate(part.axis) if x in masked]
+    predicted = {method: answers[:, indices] for method, answers in part.predicted.items()}
+    return replace(part, ratios=[part.ratios[i] for i in indices], predicted=predicted)
 
 
-def renamed(part: Curves) -> Curves:
-    """With the paper's names of the measures."""
+def with_paper_names(part: Curves) -> Curves:
+    """The curves with the paper's names of the measures."""
     names = {m: NAMES.get(bare := m.partition("(")[0], bare) for m in [*part.predicted, *part.masses, *part.seconds]}
 
     def by_name(values: Mapping[str, object]) -> dict[str, object]:

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# The reproduction, in the order in which each part is worth having; ../workers.sh says how it is run.
-#   papers/roar/run.sh [part ...]      e.g. papers/roar/run.sh "sst.yaml study=recursive seed=0"; no part: all, in order
+# Run the plans, most important parts first; ../workers.sh explains how. Rerun the same command to resume.
+#   reproductions/roar/run.sh [part ...]    e.g. "sst.yaml study=recursive seed=0"; without parts: everything, in order
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 export STORE=${STORE:-$HOME/.cache/assay-roar/store} PYTHON=${PYTHON:-python}
-[ -d ~/.cache/assay-roar/data/imdb ] || "$PYTHON" papers/roar/data.py
-[ -f docs/results/roar/records.jsonl.xz ] && "$PYTHON" -m assay unpack docs/results/roar/records.jsonl.xz --store "$STORE"
+reproductions/link.sh || exit 1
+[ -d ~/.cache/assay-roar/data/imdb ] || "$PYTHON" -m reproductions.roar.data || exit 1
+"$PYTHON" -m assay unpack reproductions/roar/records.jsonl.xz --store "$STORE"
 
-each() { # the seeds, and the rest of a part
+each() { # seeds, rest of the part
   local seed
   for seed in $1; do echo "$2 seed=$seed"; done
 }
 
-parts() { # first one training of everything, then more of them
+parts() { # one training of everything first, then more seeds
   each "0 1 2" "sst.yaml study=recursive"
   each "0" "babi.yaml study=recursive trained_on=babi1"
   each "0" "babi.yaml study=predicted trained_on=babi1"
@@ -38,4 +39,4 @@ parts() { # first one training of everything, then more of them
   each "1 2" "babi.yaml study=recursive trained_on=babi2"
 }
 
-if [ $# -gt 0 ]; then printf '%s\n' "$@"; else parts; fi | sed 's|^|papers/roar/|' | papers/workers.sh
+if [ $# -gt 0 ]; then printf '%s\n' "$@"; else parts; fi | sed 's|^|reproductions/roar/|' | reproductions/workers.sh

@@ -1,4 +1,4 @@
-"""What the runs say: values per example of a model, method and metric, and how statements about them are judged."""
+"""Values per example of every model, method and metric, and statements about them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ TOP = ("integrated_gradients", "lime", "kernel_shap")
 GRADIENTS = ("gradient", "gradient_x_input")
 ATTENTION = ("average_attention", "attention_rollout")
 SINGLE = (*TOP, *GRADIENTS, *ATTENTION)
-ATTACKED = (*GRADIENTS, "integrated_gradients")  # what depends on the scale, too
-SHORT = {  # in this order they get their colours
+ATTACKED = (*GRADIENTS, "integrated_gradients")  # also the methods that depend on the scale
+SHORT = {  # the order of the colours
     "gradient": "Grad",
     "integrated_gradients": "IG",
     "lime": "LIME",
@@ -43,16 +43,16 @@ LOGIT = {"probability": "logit", "randomisation": "randomisation_logit", "attack
 
 
 class NotRunYetError(Exception):
-    """The store lacks what a statement is about."""
+    """The store lacks the runs of a statement."""
 
 
 class NotTestableError(Exception):
-    """What a statement is about cannot be seen here, whatever is run."""
+    """No run of these plans can test a statement."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """One statement of a claim with the number that decides it; None: not run yet, or not to be seen here at all."""
+class Statement:
+    """One statement of a claim with the number that decides it; `holds` is None if not run or not testable."""
 
     text: str
     holds: bool | None
@@ -71,12 +71,12 @@ class Cell:
         return interval(self.values.mean(0), resamples=RESAMPLES)
 
     def minus(self, other: Cell) -> Cell:
-        """Paired by example, and by training where both have the same number of them."""
+        """The difference, paired by example, and by training if both have the same number."""
         common = [e for e in self.examples if e in set(other.examples)]
-        mine, theirs = (c.values[:, [c.examples.index(e) for e in common]] for c in (self, other))
-        if len(mine) != len(theirs):
-            mine, theirs = mine.mean(0, keepdims=True), theirs.mean(0, keepdims=True)
-        return Cell(tuple(common), mine - theirs)
+        first, second = (c.values[:, [c.examples.index(e) for e in common]] for c in (self, other))
+        if len(first) != len(second):
+            first, second = first.mean(0, keepdims=True), second.mean(0, keepdims=True)
+        return Cell(tuple(common), first - second)
 
 
 @dataclass(frozen=True)
@@ -85,67 +85,68 @@ class Evidence:
 
     rows: Mapping[str, Sequence[Row]]
     models: Sequence[Row] = ()
-    floors: Mapping[tuple[str, str], float] = field(default_factory=dict)  # (data, grid): mean rank % at best
+    floors: Mapping[tuple[str, str], float] = field(default_factory=dict)  # (data, grid): best possible mean rank %
     passes: Mapping[tuple[str, str, str], tuple[float, float]] = field(default_factory=dict)  # data, grid, method
     planned: Mapping[tuple[str, str, str], int] = field(default_factory=dict)  # (data, study, grid): trainings
     scale: Scale = "probability"  # of gradients
-    lacking: dict[tuple[str, str, str], int] = field(default_factory=dict)  # trainings seen where fewer than planned
+    missing: dict[tuple[str, str, str], int] = field(default_factory=dict)  # trainings read, where fewer than planned
 
     def on(self, scale: Scale) -> Evidence:
-        """The same with gradients of another scale."""
+        """The same evidence with gradients of another scale."""
         return self._with(scale=scale)
 
-    def fresh(self) -> Evidence:
-        """The same with nothing asked yet, so that `lacking` is about what is asked from now on."""
-        return self._with(lacking={})
+    def without_missing(self) -> Evidence:
+        """The same evidence with an empty `missing`, to be filled by the next reads."""
+        return self._with(missing={})
 
     def _with(self, **changes: Any) -> Evidence:
-        """A copy that shares what was sorted already."""
+        """A copy that shares the table."""
         other = replace(self, **changes)
         other.__dict__["_table"] = self._table
         return other
 
     def _study(self, study: str, method: str) -> str:
-        """Where the numbers of a method are: gradients of the logit have runs of their own, all else is as it is."""
+        """The study with the numbers of a method: gradients of the logit have their own runs."""
         return study if self.scale == "probability" or method not in ATTACKED else LOGIT[study]
 
     @cached_property
     def _table(self) -> dict[tuple[Any, ...], dict[str, dict[str, float]]]:
-        """(data, study, grid, method, what...) -> training -> example -> value."""
+        """(data, study, grid, method, measure...) -> training -> example -> value."""
         out: dict[tuple[Any, ...], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
         for data, rows in self.rows.items():
             for row in rows:
-                for what, value in _numbers(row):
+                for measure, value in _measures(row):
                     if value is not None:
-                        key = (data, row["study"], row["grid"], bare(row["method"]), *what)
+                        key = (data, row["study"], row["grid"], bare(row["method"]), *measure)
                         out[key][row["model"]][row["example"]] = float(value)
         return out
 
-    def cell(self, data: str, study: str, grid: str, method: str, *what: Any) -> Cell:
-        found = self._table.get((data, study, grid, method, *what))
-        if not found:
-            self._absent(data, grid)
+    def cell(self, data: str, study: str, grid: str, method: str, *measure: Any) -> Cell:
+        trainings = self._table.get((data, study, grid, method, *measure))
+        if not trainings:
+            self._check_learnt(data, grid)
             raise NotRunYetError(f"{data}, {study}: {method} on {grid}")
-        if len(found) < self.planned.get((data, study, grid), 0):
-            self.lacking[data, study, grid] = len(found)
-        common = [e for e in next(iter(found.values())) if all(e in run for run in found.values())]
-        return Cell(tuple(common), np.array([[run[e] for e in common] for run in found.values()]))
+        if len(trainings) < self.planned.get((data, study, grid), 0):
+            self.missing[data, study, grid] = len(trainings)
+        runs = list(trainings.values())
+        common = [e for e in runs[0] if all(e in run for run in runs)]
+        return Cell(tuple(common), np.array([[run[e] for e in common] for run in runs]))
 
-    def _absent(self, data: str, grid: str) -> None:
-        """A model that did not learn its task is explained by nobody."""
-        learnt = [r for r in self.models if r["data"] == data and r["grid"] == grid]
-        if learnt and all(r["skipped"] for r in learnt):
+    def _check_learnt(self, data: str, grid: str) -> None:
+        """Models that did not learn their task are not explained."""
+        models = [r for r in self.models if r["data"] == data and r["grid"] == grid]
+        if models and all(r["skipped"] for r in models):
             raise NotTestableError(f"{grid} did not learn {data}")
 
     def score(self, grid: str, method: str, metric: str, data: str = "sst") -> Cell:
         return self.cell(data, self._study("probability", method), grid, method, metric)
 
     def rho(self, grid: str, method: str, mode: str, data: str = "sst") -> list[Cell]:
-        """From the last block to the first."""
+        """Spearman correlations from the last block to the first."""
         study = self._study("randomisation", method)
         blocks = sorted({k[5] for k in self._table if k[:5] == (data, study, grid, method, mode)}, reverse=True)
         if not blocks:
-            self._absent(data, grid)
+            self._check_learnt(data, grid)
             raise NotRunYetError(f"{data}, {study} of {grid}")
         return [self.cell(data, study, grid, method, mode, block) for block in blocks]
 
@@ -162,8 +163,8 @@ def bare(spec: str) -> str:
     return spec.partition("(")[0]
 
 
-def _numbers(row: Row) -> Iterable[tuple[tuple[Any, ...], float | None]]:
-    """What a row measures, with its value."""
+def _measures(row: Row) -> Iterable[tuple[tuple[Any, ...], float | None]]:
+    """The measures of a row with their values."""
     if "method" not in row or "example" not in row:
         return
     if "mode" in row:
@@ -178,71 +179,71 @@ def _numbers(row: Row) -> Iterable[tuple[tuple[Any, ...], float | None]]:
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-def part(what: str, judge: Callable[[], tuple[str, bool]]) -> Part:
-    """A statement, or that its runs are missing."""
+def statement(text: str, judge: Callable[[], tuple[str, bool]]) -> Statement:
+    """Judge a statement, or note that its runs are missing."""
     try:
         numbers, holds = judge()
     except NotRunYetError:
-        return Part(f"{what}: not run yet", None)
+        return Statement(f"{text}: not run yet", None)
     except NotTestableError as error:
-        return Part(f"{what} {error}", None, testable=False)
-    return Part(f"{what} {numbers}", holds)
+        return Statement(f"{text} {error}", None, testable=False)
+    return Statement(f"{text} {numbers}", holds)
 
 
-def within(what: str, cell: Callable[[], Cell], low: float = -np.inf, high: float = np.inf) -> Part:
-    """The interval over examples meets [low, high]: the data do not contradict it."""
+def within(text: str, cell: Callable[[], Cell], low: float = -np.inf, high: float = np.inf) -> Statement:
+    """The interval over examples overlaps with [low, high]."""
 
     def judge() -> tuple[str, bool]:
-        found = cell().interval
-        return f"{show(found)} {_bounds(low, high)}", _low(found) <= high and _high(found) >= low
+        i = cell().interval
+        return f"{show(i)} {_bounds(low, high)}", _low(i) <= high and _high(i) >= low
 
-    return part(what, judge)
+    return statement(text, judge)
 
 
-def above(what: str, first: Callable[[], Cell], second: Callable[[], Cell], by: float = 0.0) -> Part:
-    """first - second > by: the whole paired interval, and every single training."""
+def above(text: str, first: Callable[[], Cell], second: Callable[[], Cell], by: float = 0.0) -> Statement:
+    """first - second > by, for the whole paired interval and for every training."""
 
     def judge() -> tuple[str, bool]:
         gap = first().minus(second())
-        found, runs = gap.interval, gap.values.mean(1)
+        i, runs = gap.interval, gap.values.mean(1)
         agree = bool((runs > by).all())
-        torn = "" if agree or len(runs) == 1 else f" (trainings {', '.join(f'{run:+.2f}' for run in runs)})"
-        return f"{show(found, sign=True)} > {by:g}{torn}", bool(_low(found) > by) and agree
+        disagreement = "" if agree or len(runs) == 1 else f" (trainings {', '.join(f'{run:+.2f}' for run in runs)})"
+        return f"{show(i, sign=True)} > {by:g}{disagreement}", bool(_low(i) > by) and agree
 
-    return part(what, judge)
+    return statement(text, judge)
 
 
-def not_above(what: str, first: Callable[[], Cell], second: Callable[[], Cell], by: float = 0.0) -> Part:
-    """first - second is not shown to exceed `by`: the lower end of the paired interval is at or below it."""
+def not_above(text: str, first: Callable[[], Cell], second: Callable[[], Cell], by: float = 0.0) -> Statement:
+    """first - second does not significantly exceed `by`: the lower end of the paired interval is at or below it."""
 
     def judge() -> tuple[str, bool]:
-        found = first().minus(second()).interval
-        return f"{show(found, sign=True)} not > {by:g}", _low(found) <= by
+        i = first().minus(second()).interval
+        return f"{show(i, sign=True)} not > {by:g}", _low(i) <= by
 
-    return part(what, judge)
+    return statement(text, judge)
 
 
-def alike(what: str, first: Callable[[], Cell], second: Callable[[], Cell], margin: float) -> Part:
+def alike(text: str, first: Callable[[], Cell], second: Callable[[], Cell], margin: float) -> Statement:
     """|first - second| <= margin: the whole paired interval lies inside."""
 
     def judge() -> tuple[str, bool]:
-        found = first().minus(second()).interval
-        return f"{show(found, sign=True)} in ±{margin:g}", -margin <= _low(found) and _high(found) <= margin
+        i = first().minus(second()).interval
+        return f"{show(i, sign=True)} in ±{margin:g}", -margin <= _low(i) and _high(i) <= margin
 
-    return part(what, judge)
+    return statement(text, judge)
 
 
-def show(found: Interval, *, sign: bool = False) -> str:
+def show(i: Interval, *, sign: bool = False) -> str:
     form = "+.2f" if sign else ".2f"
-    return f"{found.value:{form}} [{_low(found):{form}}, {_high(found):{form}}]"
+    return f"{i.value:{form}} [{_low(i):{form}}, {_high(i):{form}}]"
 
 
-def _low(found: Interval) -> float:
-    return found.value if np.isnan(found.low) else found.low
+def _low(i: Interval) -> float:
+    return i.value if np.isnan(i.low) else i.low
 
 
-def _high(found: Interval) -> float:
-    return found.value if np.isnan(found.high) else found.high
+def _high(i: Interval) -> float:
+    return i.value if np.isnan(i.high) else i.high
 
 
 def _bounds(low: float, high: float) -> str:

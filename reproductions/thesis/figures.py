@@ -1,4 +1,4 @@
-"""The figures of the thesis by their numbers in it, each drawn from the evidence."""
+"""The figures of the thesis, with their numbers there."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from claims import COMP, GTO, KEPT, MATCHED, RANK, SUFF
-from evidence import ARCHITECTURES, NAMES, SHORT, SINGLE, SIZES, TOP, Evidence, Row, bare
-
 from assay.reports.aggregate import points
 from assay.reports.figures import Panel, bars, curves, lines
+
+from .claims import COMP, GTO, KEPT, MATCHED, RANK, SUFF
+from .evidence import ARCHITECTURES, NAMES, SHORT, SINGLE, SIZES, TOP, Evidence, Row, bare
 
 LABELS = {GTO: "Ground Truth Overlap", RANK: "Mean Rank %", COMP: "Comprehensiveness", SUFF: "Sufficiency",
           "rank_change": "Rank Change", "top_k_sum_change": "Top-k Sum Change",
@@ -24,7 +24,7 @@ ENSEMBLE = ("thesis_top3", "thesis_all", *TOP)
 
 @dataclass(frozen=True)
 class Figure:
-    """One picture: its name, what the thesis calls it, and how it is drawn; False where its rows are missing."""
+    """A figure: file name, title in the thesis, and a function that draws it (False if its rows are missing)."""
 
     name: str
     title: str
@@ -42,8 +42,8 @@ def _select(e: Evidence, data: str, study: str, grids: Sequence[str], methods: S
 def _panel(rows: Sequence[Row], metric: str, title: str = "", dotted: Sequence[Row] = ()) -> Panel:
     def of(part: Sequence[Row]) -> dict[Any, Any]:
         chosen = [row for row in part if "metric" not in row or bare(row["metric"]) == metric]
-        found = points(chosen, value="value" if chosen and "metric" in chosen[0] else metric)
-        return {key: found[key] for key in sorted(found, key=lambda key: ORDER.index(key[1]))}
+        by_key = points(chosen, value="value" if chosen and "metric" in chosen[0] else metric)
+        return {key: by_key[key] for key in sorted(by_key, key=lambda key: ORDER.index(key[1]))}
 
     return Panel(title, LABELS[metric], of(rows), of(dotted))
 
@@ -77,12 +77,12 @@ def _by_architecture(data: str, metrics: Sequence[str], methods: Sequence[str]) 
 
 def _randomised(data: str, mode: str, grids: Sequence[str]) -> Callable[[Evidence, Path], bool]:
     def draw(e: Evidence, path: Path) -> bool:
-        found, logit = ({grid: _by_block(e, data, study, mode, grid) for grid in grids}
+        probability, logit = ({grid: _by_block(e, data, study, mode, grid) for grid in grids}
                         for study in ("randomisation", "randomisation_logit"))  # fmt: skip
         panels = [
-            Panel(NAMES.get(grid, grid), "Spearman ρ", found[grid], logit[grid], limits=(-0.6, 1.05))
+            Panel(NAMES.get(grid, grid), "Spearman ρ", probability[grid], logit[grid], limits=(-0.6, 1.05))
             for grid in grids
-            if found[grid]
+            if probability[grid]
         ]
         if panels:
             curves(panels, path, order=ORDER, note="gradients of the logit")
@@ -99,9 +99,9 @@ def _by_block(e: Evidence, data: str, study: str, mode: str, grid: str) -> dict[
 def _attacked_sizes(study: str) -> Callable[[Evidence, Path], bool]:
     def draw(e: Evidence, path: Path) -> bool:
         rows = _select(e, "sst", study, SIZES, SINGLE)
-        kept, matched = ([row for row in rows if row["objective"] == o] for o in (KEPT, MATCHED))
+        unconstrained, constrained = ([row for row in rows if row["objective"] == o] for o in (KEPT, MATCHED))
         if rows:
-            panels = [_panel(kept, measure, dotted=matched) for measure in MEASURES]
+            panels = [_panel(unconstrained, measure, dotted=constrained) for measure in MEASURES]
             lines(panels, _parameters(e), path, order=ORDER, note="constrained (probability matched)")
         return bool(rows)
 
@@ -122,9 +122,9 @@ def _attacked(data: str, study: str = "attack") -> Callable[[Evidence, Path], bo
 
 
 def _same_axis(panels: Sequence[Panel]) -> list[Panel]:
-    """Panels to be compared, with one axis for all."""
-    found = [p for panel in panels for p in panel.points.values()]
-    low, high = min(0.0, *(min(p.low, *p.runs) for p in found)), max(1e-3, *(max(p.high, *p.runs) for p in found))
+    """The panels with a common y axis."""
+    values = [p for panel in panels for p in panel.points.values()]
+    low, high = min(0.0, *(min(p.low, *p.runs) for p in values)), max(1e-3, *(max(p.high, *p.runs) for p in values))
     room = 0.05 * (high - low)
     return [replace(panel, limits=(low - room * (low < 0), high + room)) for panel in panels]
 

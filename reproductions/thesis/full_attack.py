@@ -1,9 +1,9 @@
-"""The attack on integrated gradients as the thesis has it, beside the cheaper one that the reproduction runs.
+"""Compare the thesis's attack on integrated gradients with the cheaper one of the plans; writes full_attack.csv.
 
-python papers/thesis/full_attack.py --store ~/.cache/assay-thesis [--output docs/results/thesis/full_attack.csv]
-500 steps through 50 nodes cost hours per model, so the plans take 150 steps through 8 Gauss-Legendre nodes. Here both
-attack the same sentences, those of the plan, on the smallest model, and both are measured by IG with as many nodes as
-it takes, as in the plans; the page shows the table.
+python -m reproductions.thesis.full_attack --store ~/.cache/assay-thesis
+500 steps with 50 integration points cost hours per model, so the plans use 150 steps with 8 Gauss-Legendre points. Here
+both attack the sentences of the plan on the smallest model, and both are measured by IG with enough points to converge,
+as in the plans. The results page shows the table.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from assay.models.model import Model
 
 HERE = Path(__file__).parent
 SMALLEST = "t5_1(seed=0)"
-SETTINGS = {"reproduction": (150, 8), "thesis": (500, 50)}  # steps of the attack, nodes of IG
+SETTINGS = {"reproduction": (150, 8), "thesis": (500, 50)}  # steps of the attack, integration points of IG
 MEASURED = "integrated_gradients(tolerance=0.05)"
 SHOWN = ("rank_change", "top_k_sum_change", "probability_change", "succeeded")
 
@@ -36,11 +36,11 @@ def attack(steps: int, nodes: int) -> TopKAttack:
     return TopKAttack(methods=(method,), measured=(MEASURED,), steps=steps)
 
 
-def trained(plan: Plan, store: Store, name: str = SMALLEST) -> Model:
-    """A model of the plan, from the folder that its training left."""
+def trained_model(plan: Plan, store: Store, name: str = SMALLEST) -> Model:
+    """A trained model of the plan, from the store."""
     job = next(job for job in plan.trainings if job.at["model"] == name)
     if not store.artifacts.has(job.key):
-        raise AssayError(f"the weights of {name} are not in {store.folder}; run the plan with --keep first")
+        raise AssayError(f"The weights of {name} are not in {store.folder}. Run the plan with --keep first.")
     return load_model(store.artifacts.path(job.key))
 
 
@@ -50,17 +50,17 @@ def sentences(plan: Plan, model: Model, count: int | None) -> list[Example]:
     return sorted(data, key=lambda e: len(divide(model.encode(e), "token").units))[:count]
 
 
-def compared(model: Model, examples: Sequence[Example]) -> Iterator[dict[str, Any]]:
+def compare(model: Model, examples: Sequence[Example]) -> Iterator[dict[str, Any]]:
     """One row per setting, objective and sentence."""
     text = {e.id: e.text for e in examples}
     for name, (steps, nodes) in SETTINGS.items():
-        began = time.process_time()
+        start = time.process_time()
         rows = attack(steps, nodes).run(model, examples, progress=False)
-        seconds = (time.process_time() - began) / len(rows)
+        seconds = (time.process_time() - start) / len(rows)
         for row in rows:
             numbers = {key: round(row[key], 4) if isinstance(row[key], float) else row[key] for key in SHOWN}
-            about = {"setting": name, "steps": row["steps"], "nodes": nodes, "objective": row["objective"]}
-            yield {"text": text[row["example"]], **about, **numbers, "seconds": round(seconds, 1)}
+            tags = {"setting": name, "steps": row["steps"], "nodes": nodes, "objective": row["objective"]}
+            yield {"text": text[row["example"]], **tags, **numbers, "seconds": round(seconds, 1)}
 
 
 def side_by_side(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -84,17 +84,17 @@ def write(rows: Sequence[dict[str, Any]], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--store", type=Path, required=True, help="folder that `assay run --store` wrote")
+    parser.add_argument("--store", type=Path, required=True, help="store folder of `assay run`")
     parser.add_argument("--plan", type=Path, default=HERE / "augmented_sst.yaml")
-    parser.add_argument("--output", type=Path, default=Path("docs/results/thesis/full_attack.csv"))
-    parser.add_argument("--model", default=SMALLEST, help="of the plan, with its seed")
-    parser.add_argument("--sentences", type=int, help="only so many, the shortest; default: all that the plan attacks")
-    given = parser.parse_args()
-    store = Store(given.store.expanduser())
-    plan = read_plan(given.plan, store)
-    model = trained(plan, store, given.model)
-    rows = list(compared(model, sentences(plan, model, given.sentences)))
-    write(rows, given.output)
+    parser.add_argument("--output", type=Path, default=HERE / "full_attack.csv")
+    parser.add_argument("--model", default=SMALLEST, help="a model of the plan, with its seed")
+    parser.add_argument("--sentences", type=int, help="number of sentences, shortest first (default: all of the plan)")
+    options = parser.parse_args()
+    store = Store(options.store.expanduser())
+    plan = read_plan(options.plan, store)
+    model = trained_model(plan, store, options.model)
+    rows = list(compare(model, sentences(plan, model, options.sentences)))
+    write(rows, options.output)
     print("\n".join(side_by_side(rows)))
 
 

@@ -1,4 +1,4 @@
-"""What the stores hold: rows, models, E[1/n] and passes of every plan of the thesis."""
+"""Read the stored records: rows, models, E[1/n] and passes of every plan of the thesis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from evidence import Evidence, Row, bare
 
 from assay.evaluation.gold import true_units
 from assay.experiments.model_table import model_table, shell
@@ -16,36 +15,40 @@ from assay.experiments.results import results
 from assay.experiments.status import Status, status
 from assay.masking.units import divide
 
+from .evidence import Evidence, Row, bare
+
 HERE = Path(__file__).parent
 PLANS = {"sst": "augmented_sst.yaml", "mnli": "mnli.yaml", "esnli": "esnli.yaml"}
 
 
-def gather(store: Path, plans: Mapping[str, str] = PLANS, folder: Path = HERE) -> tuple[Evidence, dict[str, Status]]:
-    """Rows, models, E[1/n] and passes of every plan that there is."""
+def read_evidence(
+    store: Path, plans: Mapping[str, str] = PLANS, folder: Path = HERE
+) -> tuple[Evidence, dict[str, Status]]:
+    """The evidence of all plans in the folder, and the status of each."""
     rows: dict[str, list[Row]] = {}
     models: list[Row] = []
     floors: dict[tuple[str, str], float] = {}
     passes: dict[tuple[str, str, str], tuple[float, float]] = {}
     planned: Counter[tuple[str, str, str]] = Counter()
-    found: dict[str, Status] = {}
+    states: dict[str, Status] = {}
     for data, name in plans.items():
         if (folder / name).is_file():
-            state = found[data] = status(folder / name, store)
+            state = states[data] = status(folder / name, store)
             rows[data] = _finished(state)
-            mine = _models(data, state)
-            unlearnt = {row["model"] for row in mine if row["skipped"]}  # will never be explained
+            trained = _models(data, state)
+            unlearnt = {row["model"] for row in trained if row["skipped"]}  # will never be explained
             cells = (cell for cell in state.plan.cells if cell.model.name not in unlearnt)
             planned.update((data, cell.study, cell.model.grid) for cell in cells)
-            models += mine
+            models += trained
             floors |= {(data, grid): value for grid, value in _floors(state).items()}
             passes |= {(data, *key): value for key, value in _passes(state).items()}
-    return Evidence(rows, models, floors, passes, planned), found
+    return Evidence(rows, models, floors, passes, planned), states
 
 
 def _finished(state: Status) -> list[Row]:
-    """The rows of every model and study with all its examples: half of them would narrow what is compared."""
-    whole = {(c.study, c.model.name) for c in state.plan.cells if all(state.states[j.key] == "done" for j in c.jobs)}
-    return [row for row in results(state.plan, state.store) if (row["study"], row["model"]) in whole]
+    """The rows of all models and studies that are complete; partial ones would reduce the shared examples."""
+    complete = {(c.study, c.model.name) for c in state.plan.cells if all(state.states[j.key] == "done" for j in c.jobs)}
+    return [row for row in results(state.plan, state.store) if (row["study"], row["model"]) in complete]
 
 
 def _models(data: str, state: Status) -> list[Row]:
@@ -54,7 +57,7 @@ def _models(data: str, state: Status) -> list[Row]:
 
 
 def _floors(state: Status) -> dict[str, float]:
-    """Mean rank % of a perfect method, E[|L|/n]: with one cue E[1/n], which depends on the tokenizer."""
+    """Mean rank % of a perfect method, E[|L|/n]; with one cue E[1/n], which depends on the tokenizer."""
     out: dict[str, float] = {}
     for cell in state.plan.cells:
         grid, key = cell.model.grid, getattr(cell.model, "key", "")
@@ -76,11 +79,11 @@ def _share(model: Any, example: Any) -> float:
 
 def _passes(state: Status) -> dict[tuple[str, str], tuple[float, float]]:
     """Mean forward and backward passes per example of each model and method."""
-    seen: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    counts_by: dict[tuple[str, str], list[Any]] = defaultdict(list)
     for cell in state.plan.cells:
         if cell.study == "probability":
             for record in filter(None, (state.store.get(job.key) for job in cell.jobs)):
                 for method, counts in record.rows["passes"].items():
-                    seen[cell.model.grid, bare(method)] += counts
-    means = {key: np.mean(counts, 0) for key, counts in seen.items()}
+                    counts_by[cell.model.grid, bare(method)] += counts
+    means = {key: np.mean(counts, 0) for key, counts in counts_by.items()}
     return {key: (float(forward), float(backward)) for key, (forward, backward) in means.items()}

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The reproduction, in the order in which each part is worth having; ../workers.sh says how it is run.
-#   papers/thesis/run.sh [part ...]    e.g. papers/thesis/run.sh "mnli.yaml study=probability model=bert"; no part: all
+# Run the plans, most important parts first; ../workers.sh explains how. Rerun the same command to resume.
+#   reproductions/thesis/run.sh [part ...]    e.g. "mnli.yaml study=probability model=bert"; without parts: everything
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 export STORE=${STORE:-$HOME/.cache/assay-thesis}
+reproductions/link.sh || exit 1
 
 SIZES="t5_1 t5_2 t5_3 t5_4"
 ARCHITECTURES="bert roberta llama t5"
@@ -34,4 +35,4 @@ parts() {
   done
 }
 
-if [ $# -gt 0 ]; then printf '%s\n' "$@"; else parts; fi | sed 's|^|papers/thesis/|' | papers/workers.sh
+if [ $# -gt 0 ]; then printf '%s\n' "$@"; else parts; fi | sed 's|^|reproductions/thesis/|' | reproductions/workers.sh

@@ -1,8 +1,8 @@
-"""How much is left of a gradient's signed sum over the embedding: |Σ_d g_d| / ||g||_2, mean over tokens and examples.
+"""Measure |Σ_d g_d| / ||g||_2, a gradient's signed sum over the embedding, averaged over tokens and examples.
 
-python papers/thesis/signed_sum.py FOLDER...    (folders of models; default: the four bases of the plan)
-Where a LayerNorm reads the embeddings first, a shift common to all dimensions changes nothing, so Σ_d g_d = 0 exactly
-and its ranking is rounding noise. RMSNorm (T5, Llama) sees the shift.
+python -m reproductions.thesis.signed_sum [FOLDER ...]    (model folders; default: the pretrained models of the plans)
+If the embeddings go into a LayerNorm first, a shift of all dimensions changes nothing, so Σ_d g_d is exactly 0 and the
+ranking by it is rounding noise. RMSNorm (T5, Llama) does depend on the shift.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ BASES = ("minilm", "granite-embedding-30m-english", "stories15M", "flan-t5-small
 TEXTS = ("a gripping and quietly funny film negative", "the plot goes nowhere positive", "too long positive")
 
 
-def left_over(folder: Path) -> float:
+def signed_sum_ratio(folder: Path) -> float:
     """sqrt(D) if all dimensions agree, about 0.8 if they are independent, 0 if they cancel."""
-    model = fresh_model(folder, ("negative", "positive"), "classification")  # its pretrained encoder, a random head
+    model = fresh_model(folder, ("negative", "positive"), "classification")  # pretrained encoder, random head
     ratios = []
     for text in TEXTS:
         signed, size = (
@@ -33,9 +33,11 @@ def left_over(folder: Path) -> float:
 
 
 def main() -> None:
-    default = [Path.home() / ".cache" / "assay-models" / "hf" / name for name in BASES]
+    default = [Path("reproductions/models") / name for name in BASES]
     for folder in [Path(name) for name in sys.argv[1:]] or default:
-        print(f"{folder.name:34s} {left_over(folder):.1e}")
+        if not folder.is_dir():
+            raise SystemExit(f"{folder} is not a folder. reproductions/README.md lists the models; link.sh links them.")
+        print(f"{folder.name:34s} {signed_sum_ratio(folder):.1e}")
 
 
 if __name__ == "__main__":

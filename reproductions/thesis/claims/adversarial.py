@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evidence import (
+from ..evidence import (
     ARCHITECTURES,
     ATTACKED,
     CAUSAL,
@@ -14,15 +14,14 @@ from evidence import (
     Cell,
     Evidence,
     NotTestableError,
-    Part,
+    Statement,
     above,
     alike,
-    part,
     show,
+    statement,
     within,
 )
-
-from claims.claim import KEPT, MATCHED, claim, name
+from .claim import KEPT, MATCHED, claim, name
 
 OBJECTIVES = {KEPT: "unconstrained", MATCHED: "constrained"}
 
@@ -32,7 +31,7 @@ def _hit(e: Evidence, grid: str, method: str, objective: str, measure: str, data
 
 
 def _moved(e: Evidence, grid: str, method: str, measure: str, data: str = "sst") -> dict[str, Callable[[], Cell]]:
-    """A measure by objective, where at least one attack changed a ranking: one that did nothing leaves all alone."""
+    """A measure by objective, if any attack changed a ranking; otherwise the objectives cannot be compared."""
 
     def cell(objective: str) -> Cell:
         ranks = [e.attack(grid, method, o, "rank_change", data) for o in OBJECTIVES]
@@ -46,11 +45,11 @@ def _moved(e: Evidence, grid: str, method: str, measure: str, data: str = "sst")
 @claim(
     17, "Every explanation can be attacked; IG's ranks move least", "sizes_attack", "sizes_attack_logit", scaled=True
 )
-def attack_sizes(e: Evidence) -> list[Part]:
+def attack_sizes(e: Evidence) -> list[Statement]:
     """At each size: rank change ≥ 0.4 for all three methods and both objectives; unconstrained, IG's rank change
     below and its top-k sum change above those of both gradient methods; rank change under both objectives alike
     (± 0.1) for gradient x input and IG, unconstrained above constrained for gradients. Where no attack on a method
-    changed a ranking, what the objectives have in common is not testable."""
+    changed a ranking, the comparison of objectives is not testable."""
     out = []
     for g in SIZES:
         for o, word in OBJECTIVES.items():
@@ -68,18 +67,18 @@ def attack_sizes(e: Evidence) -> list[Part]:
     return out
 
 
-def _still(e: Evidence, g: str, m: str, o: str, *, moves: bool, data: str = "sst") -> Part:
+def _still(e: Evidence, g: str, m: str, o: str, *, moves: bool, data: str = "sst") -> Statement:
     """Whether an attack moves the probability by more than 0.05 on average (absolute change)."""
 
     def judge() -> tuple[str, bool]:
-        found = _moved(e, g, m, "absolute_probability_change", data)[o]().interval
-        return f"{show(found)} {'> 0.05' if moves else '≤ 0.05'}", found.low > 0.05 if moves else found.low <= 0.05
+        i = _moved(e, g, m, "absolute_probability_change", data)[o]().interval
+        return f"{show(i)} {'> 0.05' if moves else '≤ 0.05'}", i.low > 0.05 if moves else i.low <= 0.05
 
-    return part(f"{name(g, m)} {OBJECTIVES[o]} |Δp|", judge)
+    return statement(f"{name(g, m)} {OBJECTIVES[o]} |Δp|", judge)
 
 
-@claim(18, "T5: constrained attacks leave the probability alone", "sizes_attack", "sizes_attack_logit", scaled=True)
-def attack_probability_sizes(e: Evidence) -> list[Part]:
+@claim(18, "T5: constrained attacks do not change the probability", "sizes_attack", "sizes_attack_logit", scaled=True)
+def attack_probability_sizes(e: Evidence) -> list[Statement]:
     """At each size the mean absolute change of probability is ≤ 0.05 for all constrained attacks and unconstrained
     IG, and > 0.05 for unconstrained gradients and gradient x input. Where no attack on a method changed a ranking:
     not testable."""
@@ -93,10 +92,10 @@ def attack_probability_sizes(e: Evidence) -> list[Part]:
     "architectures_attack_logit",
     scaled=True,
 )
-def attack_architectures(e: Evidence) -> list[Part]:
+def attack_architectures(e: Evidence) -> list[Statement]:
     """Rank change ≥ 0.4 on all four; the absolute change of probability is > 0.05 for constrained attacks on
-    RoBERTa and BERT and unconstrained ones on the causal model, ≤ 0.05 for all others; at least one method
-    decides each."""
+    RoBERTa and BERT and unconstrained ones on the causal model, ≤ 0.05 for all others; the method with the
+    largest change decides."""
     out = []
     for g in ARCHITECTURES:
         for o, word in OBJECTIVES.items():
@@ -104,18 +103,18 @@ def attack_architectures(e: Evidence) -> list[Part]:
             out += [
                 within(f"{name(g, m)} {word} rank change", _hit(e, g, m, o, "rank_change"), low=0.4) for m in ATTACKED
             ]
-            out.append(part(f"{g} {word} largest |Δp|", lambda g=g, o=o, v=moves: _largest(e, g, o, v)))  # type: ignore[misc]
+            out.append(statement(f"{g} {word} largest |Δp|", lambda g=g, o=o, v=moves: _largest(e, g, o, v)))  # type: ignore[misc]
     return out
 
 
 def _largest(e: Evidence, grid: str, objective: str, moves: bool) -> tuple[str, bool]:
-    found = [e.attack(grid, m, objective, "absolute_probability_change").interval for m in ATTACKED]
-    most = max(found, key=lambda i: i.value)
-    return f"{show(most)} {'> 0.05' if moves else '≤ 0.05'}", most.low > 0.05 if moves else most.low <= 0.05
+    intervals = [e.attack(grid, m, objective, "absolute_probability_change").interval for m in ATTACKED]
+    largest = max(intervals, key=lambda i: i.value)
+    return f"{show(largest)} {'> 0.05' if moves else '≤ 0.05'}", largest.low > 0.05 if moves else largest.low <= 0.05
 
 
 @claim(20, "NLI: the constrained objective changes probabilities much less", "mnli_attack", "esnli_attack", scaled=True)
-def attack_nli(e: Evidence) -> list[Part]:
+def attack_nli(e: Evidence) -> list[Statement]:
     """On each architecture and both NLI sets, over the three methods: the absolute change of probability of
     unconstrained attacks above that of constrained ones, and rank changes of the two alike (± 0.2)."""
     out = []
@@ -136,23 +135,23 @@ def attack_nli(e: Evidence) -> list[Part]:
     "architectures_attack_logit",
     scaled=True,
 )
-def attack_ig(e: Evidence) -> list[Part]:
+def attack_ig(e: Evidence) -> list[Statement]:
     """Unconstrained: IG's mean rank change is the lowest of the three methods on exactly two of the four
-    architectures, and its top-k sum change the highest on all four. Where no attack on gradients or gradient x input
-    changed a ranking anywhere, ranks are not testable."""
+    architectures, and its top-k sum change the highest on all four. If no attack on gradients or gradient x input
+    changed a ranking, rank changes are not testable."""
 
     def lead(measure: str, sign: int) -> list[str]:
         means = {g: {m: e.attack(g, m, KEPT, measure).interval.value for m in ATTACKED} for g in ARCHITECTURES}
-        return [g for g, found in means.items() if max(found, key=lambda m: sign * found[m]) == "integrated_gradients"]
+        return [g for g, by in means.items() if max(by, key=lambda m: sign * by[m]) == "integrated_gradients"]
 
     def ranks() -> tuple[str, bool]:
         if not any(e.attack(g, m, KEPT, "rank_change").values.any() for g in ARCHITECTURES for m in GRADIENTS):
             raise NotTestableError("no attack on a gradient changed a ranking")
-        found = lead("rank_change", -1)
-        return f"lowest on {len(found)} of 4 ({', '.join(found) or 'none'})", len(found) == 2
+        leading = lead("rank_change", -1)
+        return f"lowest on {len(leading)} of 4 ({', '.join(leading) or 'none'})", len(leading) == 2
 
     def sums() -> tuple[str, bool]:
-        found = lead("top_k_sum_change", 1)
-        return f"highest on {len(found)} of 4 ({', '.join(found) or 'none'})", len(found) == 4
+        leading = lead("top_k_sum_change", 1)
+        return f"highest on {len(leading)} of 4 ({', '.join(leading) or 'none'})", len(leading) == 4
 
-    return [part("IG rank change", ranks), part("IG top-k sum change", sums)]
+    return [statement("IG rank change", ranks), statement("IG top-k sum change", sums)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from evidence import (
+from ..evidence import (
     ARCHITECTURES,
     ATTENTION,
     CAUSAL,
@@ -12,19 +12,18 @@ from evidence import (
     SINGLE,
     TOP,
     Evidence,
-    Part,
+    Statement,
     above,
     alike,
     not_above,
-    part,
+    statement,
     within,
 )
-
-from claims.claim import COMP, GTO, RANK, SUFF, best_cell, cell, claim, name, short
+from .claim import COMP, GTO, RANK, SUFF, best_cell, cell, claim, name, short
 
 
 @claim(8, "Each of the top three has its own weak architecture", "architectures_ground_truth", scaled=True)
-def weak_architectures(e: Evidence) -> list[Part]:
+def weak_architectures(e: Evidence) -> list[Statement]:
     """Overlap. IG: ≥ 0.8 on T5, the causal model and BERT, each above RoBERTa. LIME: ≥ 0.9 on T5, above RoBERTa
     and BERT, each of these above the causal model. SHAP: T5, RoBERTa, BERT alike (± 0.15), each above the
     causal model."""
@@ -43,14 +42,14 @@ def weak_architectures(e: Evidence) -> list[Part]:
 
 
 @claim(9, "Gradients are below random on GPT-2 and BERT", "architectures_ground_truth", scaled=True)
-def gradients_by_architecture(e: Evidence) -> list[Part]:
+def gradients_by_architecture(e: Evidence) -> list[Statement]:
     """Overlap of plain gradients above random on T5 and RoBERTa, below on the causal model and BERT; gradient x
-    input slightly above random on all four: above, and not shown to be by more than 0.2."""
+    input slightly above random on all four: above, but not significantly by more than 0.2."""
     out = []
     for g in ARCHITECTURES:
-        mine, chance = cell(e, g, "gradient", GTO), cell(e, g, "random", GTO)
+        gradient, chance = cell(e, g, "gradient", GTO), cell(e, g, "random", GTO)
         grad, up = short("gradient", g), g in ("t5", "roberta")
-        pair = (mine, chance) if up else (chance, mine)
+        pair = (gradient, chance) if up else (chance, gradient)
         out.append(above(f"{grad}-random {g}" if up else f"random-{grad} {g}", *pair))
         out.append(above(f"GxI-random {g}", cell(e, g, "gradient_x_input", GTO), chance))
         out.append(not_above(f"GxI-random {g}", cell(e, g, "gradient_x_input", GTO), chance, by=0.2))
@@ -58,7 +57,7 @@ def gradients_by_architecture(e: Evidence) -> list[Part]:
 
 
 @claim(10, "Attention never puts the cue first; last on GPT-2", "architectures_ground_truth")
-def attention_by_architecture(e: Evidence) -> list[Part]:
+def attention_by_architecture(e: Evidence) -> list[Statement]:
     """Overlap of both attention methods ≤ 0.1 on all four; mean rank % of both ≥ 0.9 on the causal model; rollout
     ranks the cue better than random on T5 only, average attention on all but the causal model."""
     out = [within(name(g, m, "overlap"), cell(e, g, m, GTO), high=0.1) for g in ARCHITECTURES for m in ATTENTION]
@@ -70,12 +69,12 @@ def attention_by_architecture(e: Evidence) -> list[Part]:
     return out
 
 
-@claim(11, "On GPT-2 faithfulness tells no method from random", "architectures_faithfulness", "mnli_faithfulness",
+@claim(11, "On GPT-2 no method is more faithful than random", "architectures_faithfulness", "mnli_faithfulness",
        "esnli_faithfulness", scaled=True)  # fmt: skip
-def causal_flat(e: Evidence) -> list[Part]:
+def causal_flat(e: Evidence) -> list[Statement]:
     """On the causal model comprehensiveness and sufficiency of every method are alike random (± 0.1) on SST; on
     MultiNLI comprehensiveness of IG and SHAP, on e-SNLI of LIME and IG, is ahead: above random, and no other
-    method is shown to be above them."""
+    method is significantly above them."""
     out = []
     for m in SINGLE:
         for metric in (COMP, SUFF):
@@ -93,7 +92,7 @@ def causal_flat(e: Evidence) -> list[Part]:
 
 @claim(12, "RoBERTa and BERT differ by 20 points on MultiNLI; plausibility stays in the low 40s", "mnli_faithfulness",
        "esnli_plausibility", scaled=True)  # fmt: skip
-def nli_architectures(e: Evidence) -> list[Part]:
+def nli_architectures(e: Evidence) -> list[Statement]:
     """Best comprehensiveness of RoBERTa and BERT on MultiNLI differs by 0.1 to 0.3; no overlap with the annotators
     is above 0.45 on any architecture; on the causal model none is above IG's."""
 
@@ -101,7 +100,7 @@ def nli_architectures(e: Evidence) -> list[Part]:
         both = [best_cell(e, g, COMP, "mnli")().interval.value for g in ("roberta", "bert")]
         return f"{both[0]:.2f} and {both[1]:.2f}", 0.1 <= abs(both[0] - both[1]) <= 0.3
 
-    out = [part("comp of RoBERTa and BERT", gap)]
+    out = [statement("comp of RoBERTa and BERT", gap)]
     out += [
         within(f"{name(g, m)} plausibility", cell(e, g, m, GTO, "esnli"), high=0.45)
         for g in ARCHITECTURES

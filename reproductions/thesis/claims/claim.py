@@ -1,4 +1,4 @@
-"""What a claim is, how it is judged, and the cells that claims are about."""
+"""A claim, its judgement, and helpers to read the evidence."""
 
 from __future__ import annotations
 
@@ -7,67 +7,68 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from evidence import RESAMPLES, SHORT, SINGLE, Cell, Evidence, Part
 
 from assay.statistics.bootstrap import interval
+
+from ..evidence import RESAMPLES, SHORT, SINGLE, Cell, Evidence, Statement
 
 Verdict = Literal["reproduced", "not reproduced", "not testable here", "not run yet"]
 GTO, RANK, COMP, SUFF = "ground_truth_overlap", "mean_rank_percentage", "comprehensiveness", "sufficiency"
 KEPT, MATCHED = "prediction_kept", "probability_matched"  # the thesis's "unconstrained" and "constrained"
 NEAR = 0.1
-ROUNDING = ("bert", "roberta")  # a LayerNorm is the first to read their embeddings
+ROUNDING = ("bert", "roberta")  # their embeddings go into a LayerNorm first
 
 
 @dataclass(frozen=True)
 class Claim:
     number: int
     title: str
-    parts: Callable[[Evidence], Sequence[Part]]
+    statements: Callable[[Evidence], Sequence[Statement]]
     figures: tuple[str, ...]
-    scaled: bool  # whether gradients of the logit may say something else
-    otherwise: str  # what stands for the logit if they may not
+    scaled: bool  # whether gradients of the logit can change the verdict
+    otherwise: str  # shown in the logit column if not
 
-    def judge(self, evidence: Evidence) -> Judged:
-        asked = evidence.fresh()
-        parts = tuple(self.parts(asked))
-        few = tuple(f"{' '.join(at)} {n} of {asked.planned[at]}" for at, n in sorted(asked.lacking.items()))
-        return Judged(self, verdict_of(parts), parts, few)
+    def judge(self, evidence: Evidence) -> Judgement:
+        own = evidence.without_missing()
+        statements = tuple(self.statements(own))
+        missing = tuple(f"{' '.join(run)} {n} of {own.planned[run]}" for run, n in sorted(own.missing.items()))
+        return Judgement(self, verdict_of(statements), statements, missing)
 
     @property
     def criterion(self) -> str:
-        return " ".join((self.parts.__doc__ or "").split())
+        return " ".join((self.statements.__doc__ or "").split())
 
     @property
     def data(self) -> list[str]:
-        """The data sets that it is about, as its figures are named."""
+        """The data sets of the claim, from the names of its figures."""
         first = [figure.partition("_")[0] for figure in self.figures]
         return list(dict.fromkeys(word if word in ("mnli", "esnli") else "sst" for word in first))
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A claim after it was looked at."""
+class Judgement:
+    """The verdict on a claim, with its statements."""
 
     claim: Claim
     verdict: Verdict
-    parts: tuple[Part, ...]
-    lacking: tuple[str, ...] = ()  # models of which not all trainings were there
+    statements: tuple[Statement, ...]
+    missing: tuple[str, ...] = ()  # models with fewer trainings than planned
 
 
-def verdict_of(parts: Sequence[Part]) -> Verdict:
-    """One statement that fails decides; else all must have been looked at."""
-    if any(p.holds is False for p in parts):
+def verdict_of(statements: Sequence[Statement]) -> Verdict:
+    """A single failing statement decides; otherwise all must have been tested."""
+    if any(s.holds is False for s in statements):
         return "not reproduced"
-    if not parts or any(p.holds is None and p.testable for p in parts):
+    if not statements or any(s.holds is None and s.testable for s in statements):
         return "not run yet"
-    return "reproduced" if all(p.holds for p in parts) else "not testable here"
+    return "reproduced" if all(s.holds for s in statements) else "not testable here"
 
 
 CLAIMS: list[Claim] = []
 
 
 def claim(number: int, title: str, *figures: str, scaled: bool = False, otherwise: str = "same"):  # type: ignore[no-untyped-def]
-    def add(function: Callable[[Evidence], Sequence[Part]]) -> Callable[[Evidence], Sequence[Part]]:
+    def add(function: Callable[[Evidence], Sequence[Statement]]) -> Callable[[Evidence], Sequence[Statement]]:
         CLAIMS.append(Claim(number, title, function, figures, scaled, otherwise))
         return function
 
@@ -79,7 +80,7 @@ def cell(e: Evidence, grid: str, method: str, metric: str, data: str = "sst") ->
 
 
 def short(method: str, grid: str) -> str:
-    """Its short name, with a mark where a plain gradient sums to rounding errors."""
+    """The short name, marked where a plain gradient sums to rounding errors."""
     return SHORT[method] + ("†" if method == "gradient" and grid in ROUNDING else "")
 
 
@@ -98,7 +99,7 @@ def best_cell(e: Evidence, grid: str, metric: str, data: str = "sst") -> Callabl
 
 
 def over_examples(cells: Sequence[Cell], statistic: Callable[[np.ndarray], np.ndarray]):  # type: ignore[no-untyped-def,type-arg]
-    """Bootstrap over the examples that all cells share of a statistic of their means (K, ...)."""
+    """Bootstrap a statistic of the means (K, ...) over the examples that all cells share."""
     common = [x for x in cells[0].examples if all(x in set(c.examples) for c in cells)]
     table = np.array([c.values.mean(0)[[c.examples.index(x) for x in common]] for c in cells])  # (K,n)
 

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from evidence import (
+
+from assay.statistics.bootstrap import interval
+
+from ..evidence import (
     ARCHITECTURES,
     CAUSAL,
     SINGLE,
@@ -14,28 +17,26 @@ from evidence import (
     TOP,
     Evidence,
     NotTestableError,
-    Part,
+    Statement,
     above,
     not_above,
-    part,
     show,
+    statement,
     within,
 )
-
-from assay.statistics.bootstrap import interval
-from claims.claim import COMP, GTO, RANK, SUFF, best_cell, cell, claim, name
+from .claim import COMP, GTO, RANK, SUFF, best_cell, cell, claim, name
 
 ENSEMBLES = ("thesis_top3", "thesis_all")
-FEW = 10  # failures: fewer say nothing about what they share
+FEW = 10  # with fewer failures their overlap says nothing
 
 
 @claim(16, "Ensembles equal the best method and improve nothing", "sizes_ensembles", "architectures_ensembles",
        otherwise="not run: ensembles are of the probability")  # fmt: skip
-def ensembles_equal(e: Evidence) -> list[Part]:
+def ensembles_equal(e: Evidence) -> list[Statement]:
     """Overlap of both ensembles no more than 0.05 below the best single method (the lower bound of "best -
-    ensemble" is ≤ 0.05) on all eight models, but for the all-method ensemble on the causal model, which is over
-    0.2 below it with a mean rank % ≤ 0.3; comprehensiveness of no ensemble above that of the best single method,
-    sufficiency of none below."""
+    ensemble" is ≤ 0.05) on all eight models, except for the all-method ensemble on the causal model, which is
+    more than 0.2 below it with a mean rank % ≤ 0.3; no ensemble has a comprehensiveness above, or a sufficiency below,
+    that of the best single method."""
     out = []
     for g in (*SIZES, *ARCHITECTURES):
         for m in ENSEMBLES:
@@ -51,27 +52,27 @@ def ensembles_equal(e: Evidence) -> list[Part]:
 
 @claim(23, "Ensembles do not help because methods fail together", "sizes_ensembles", "architectures_ensembles",
        scaled=True)  # fmt: skip
-def shared_errors(e: Evidence) -> list[Part]:
+def shared_errors(e: Evidence) -> list[Statement]:
     """An error is an example whose cue is not ranked first. For the members of each ensemble (IG, LIME, SHAP; all
     seven), pooled over pairs and the models on which each of the two fails at least ten times: |both fail| / |one
-    fails| is above what independent failures would give (interval over examples), and at least 0.5, which is our
-    line. No such pair: not testable, because there is nothing for an ensemble to repair."""
+    fails| is above the value for independent failures (interval over examples), and at least 0.5 (our
+    threshold). Not testable without such a pair, because an ensemble then has nothing to repair."""
     grids = (*SIZES, *ARCHITECTURES)
     return [
-        part(f"{word}:", lambda members=members: _overlap(e, grids, members))  # type: ignore[misc]
+        statement(f"{word}:", lambda members=members: _overlap(e, grids, members))  # type: ignore[misc]
         for word, members in (("IG, LIME, SHAP", TOP), ("all seven", SINGLE))
     ]
 
 
 def _overlap(e: Evidence, grids: Sequence[str], members: Sequence[str]) -> tuple[str, bool]:
-    """A Jaccard index of failures, minus that of independent ones, p q / (p + q - p q); sums over pairs and models."""
+    """Jaccard index of failures minus that of independent failures, p q / (p + q - p q), over pairs and models."""
     fails = np.array([[1 - e.score(g, m, GTO).values.mean(0) for m in members] for g in grids])  # (G,K,n)
     seen = (fails > 0.5).astype(float)  # fails in most trainings
     often = seen.sum(-1) >= FEW  # (G,K)
     both = [(g, a, b) for g in range(len(grids)) for a, b in combinations(range(len(members)), 2)]
     both = [(g, a, b) for g, a, b in both if often[g, a] and often[g, b]]
     if not both:
-        raise NotTestableError(f"no two of them fail {FEW} times on a model")
+        raise NotTestableError(f"no two methods fail {FEW} times on one model")
     model, one, other = np.array(both).T
     first, second = seen[model, one], seen[model, other]  # (P,n)
 

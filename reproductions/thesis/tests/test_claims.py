@@ -1,4 +1,4 @@
-"""Every claim comes out reproduced where the thesis is right about everything, and not reproduced where it is not."""
+"""Every claim is reproduced on evidence that agrees with the thesis, and not on evidence that contradicts it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from claims import CLAIMS, Judged, verdict_of
-from evidence import Cell, NotRunYetError, Part, above, alike, not_above, within
 
-from .made import SIZES, Evidence, evidence
+from ..claims import CLAIMS, Judgement, verdict_of
+from ..evidence import Cell, NotRunYetError, Statement, above, alike, not_above, within
+from .synthetic_evidence import SIZES, Evidence, evidence
 
 TOP = ("integrated_gradients", "lime", "kernel_shap")
 ATTENTION = ("average_attention", "attention_rollout")
@@ -108,20 +108,20 @@ def worlds() -> tuple[Evidence, Evidence]:
     return right, wrong
 
 
-def failing(found: Judged) -> str:
-    return "; ".join(p.text for p in found.parts if not p.holds)
+def failing(judgement: Judgement) -> str:
+    return "; ".join(s.text for s in judgement.statements if not s.holds)
 
 
 def test_there_are_twenty_five_claims_each_with_its_criterion() -> None:
     assert [c.number for c in CLAIMS] == list(range(1, 26))
-    assert all(c.parts.__doc__ for c in CLAIMS)
+    assert all(c.statements.__doc__ for c in CLAIMS)
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: str(c.number))
 def test_a_claim_can_be_reproduced(claim) -> None:
     alike = evidence(lambda *a: 0.5)  # methods fail together; where they differ as in claim 8, they cannot
-    found = claim.judge(alike if claim.number == 23 else worlds()[0])
-    assert found.verdict == "reproduced", failing(found)
+    judgement = claim.judge(alike if claim.number == 23 else worlds()[0])
+    assert judgement.verdict == "reproduced", failing(judgement)
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: str(c.number))
@@ -130,45 +130,45 @@ def test_a_claim_can_fail(claim) -> None:
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: str(c.number))
-def test_without_runs_nothing_is_said(claim) -> None:
+def test_without_runs_nothing_is_judged(claim) -> None:
     assert claim.judge(Evidence({})).verdict == "not run yet"
 
 
 def test_the_logit_changes_gradients_only() -> None:
-    made = evidence(lambda *a: 0.2, logit=lambda *a: 0.8)
-    assert made.score("bert", "gradient", "sufficiency").interval.value == pytest.approx(0.2)
-    assert made.on("logit").score("bert", "gradient", "sufficiency").interval.value == pytest.approx(0.8)
-    only = Evidence({"sst": [r for r in made.rows["sst"] if r["study"] == "probability"]})
+    both = evidence(lambda *a: 0.2, logit=lambda *a: 0.8)
+    assert both.score("bert", "gradient", "sufficiency").interval.value == pytest.approx(0.2)
+    assert both.on("logit").score("bert", "gradient", "sufficiency").interval.value == pytest.approx(0.8)
+    only = Evidence({"sst": [r for r in both.rows["sst"] if r["study"] == "probability"]})
     assert only.on("logit").score("bert", "lime", "sufficiency").interval.value == pytest.approx(0.2)
 
 
 def test_attacks_and_randomisation_of_the_logit_have_runs_of_their_own() -> None:
-    made = evidence(rho=lambda *a: 0.3, attack=lambda *a: 0.7)
-    other = made.on("logit")
+    on_probability = evidence(rho=lambda *a: 0.3, attack=lambda *a: 0.7)
+    other = on_probability.on("logit")
     with pytest.raises(NotRunYetError, match="randomisation_logit"):
         other.rho("bert", "gradient", "cascading")
-    assert len(other.rho("bert", "average_attention", "cascading")) == 6  # which knows no scale
+    assert len(other.rho("bert", "average_attention", "cascading")) == 6  # has no scale
     with pytest.raises(NotRunYetError, match="attack_logit"):
         other.attack("bert", "gradient", "prediction_kept", "rank_change")
-    attacked = [row for row in made.rows["sst"] if row["study"] == "attack"]
+    attacked = [row for row in on_probability.rows["sst"] if row["study"] == "attack"]
     moved = [{**row, "study": "attack_logit", "rank_change": 0.1} for row in attacked]
     both = Evidence({"sst": [*attacked, *moved]})
     for scale, value in (("probability", 0.7), ("logit", 0.1)):
-        found = both.on(scale).attack("bert", "gradient", "prediction_kept", "rank_change")  # type: ignore[arg-type]
-        assert found.interval.value == pytest.approx(value)
+        cell = both.on(scale).attack("bert", "gradient", "prediction_kept", "rank_change")  # type: ignore[arg-type]
+        assert cell.interval.value == pytest.approx(value)
 
 
-def test_missing_trainings_are_said() -> None:
+def test_missing_trainings_are_listed() -> None:
     half = evidence(lambda *a: 0.5, runs=1)
     first, ninth = (next(c for c in CLAIMS if c.number == n).judge(half) for n in (1, 9))
-    assert first.lacking == tuple(f"sst probability {size} 1 of 2" for size in SIZES)
-    assert ninth.lacking == tuple(f"sst probability {name} 1 of 2" for name in ("bert", "llama", "roberta", "t5"))
-    assert not CLAIMS[0].judge(evidence(lambda *a: 0.5)).lacking
+    assert first.missing == tuple(f"sst probability {size} 1 of 2" for size in SIZES)
+    assert ninth.missing == tuple(f"sst probability {name} 1 of 2" for name in ("bert", "llama", "roberta", "t5"))
+    assert not CLAIMS[0].judge(evidence(lambda *a: 0.5)).missing
 
 
 def test_a_claim_is_rerun_with_the_plans_that_it_needs() -> None:
-    found = {c.number: c.data for c in CLAIMS if c.number in (1, 6, 7, 11)}
-    assert found == {1: ["sst"], 6: ["mnli", "sst"], 7: ["esnli", "mnli"], 11: ["sst", "mnli", "esnli"]}
+    data = {c.number: c.data for c in CLAIMS if c.number in (1, 6, 7, 11)}
+    assert data == {1: ["sst"], 6: ["mnli", "sst"], 7: ["esnli", "mnli"], 11: ["sst", "mnli", "esnli"]}
 
 
 def test_a_difference_is_paired_by_example() -> None:
@@ -182,12 +182,12 @@ def test_statements() -> None:
     def cell(*runs: float) -> Cell:
         return Cell(tuple("abcdefgh"), np.array(runs)[:, None] + np.linspace(-0.01, 0.01, 8))
 
-    low, high, torn = (lambda: cell(0.2, 0.2)), (lambda: cell(0.5, 0.5)), (lambda: cell(0.9, 0.1))
+    low, high, mixed = (lambda: cell(0.2, 0.2)), (lambda: cell(0.5, 0.5)), (lambda: cell(0.9, 0.1))
     assert above("", high, low).holds
     assert not above("", low, high).holds
     assert not above("", high, low, by=0.3).holds
-    assert not above("", torn, low).holds  # the mean is above, one training is not
-    assert "(trainings " in above("", torn, low).text  # and the page says which
+    assert not above("", mixed, low).holds  # the mean is above, one training is not
+    assert "(trainings " in above("", mixed, low).text  # and the page shows them
     assert not_above("", low, high).holds
     assert not not_above("", high, low).holds
     assert alike("", high, low, 0.4).holds
@@ -202,7 +202,8 @@ def test_statements() -> None:
 
 
 def test_verdicts() -> None:
-    yes, no, unknown, never = Part("", True), Part("", False), Part("", None), Part("", None, testable=False)
+    yes, no, unknown = (Statement("", holds) for holds in (True, False, None))
+    never = Statement("", None, testable=False)
     assert verdict_of([yes, yes]) == "reproduced"
     assert verdict_of([yes, unknown, no]) == "not reproduced"
     assert verdict_of([yes, unknown, never]) == "not run yet"
