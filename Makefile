@@ -34,3 +34,8 @@ $(STAMP): pyproject.toml constraints.txt
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build dist
+
+# The tests of reproductions/: claims and result pages of the papers. `make test` does not run them.
+.PHONY: reproductions-test
+reproductions-test: $(STAMP)
+	$(BIN)/pytest reproductions --numprocesses auto --dist worksteal

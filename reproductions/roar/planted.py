@@ -1,6 +1,6 @@
 """Planted redundancy and a planted leak: what ROAR misses, and what the leak warning catches.
 
-    python reproductions/roar/planted.py --folder /tmp/planted [--seeds 2]
+    python -m reproductions.roar.planted --folder /tmp/planted [--seeds 2]
 
 Long texts of meaningless words contain the cue of their label three times. Redundancy: when the predicted class is
 explained, ROAR ranks words once and leaves cues that replace the masked ones; Recursive ROAR finds one after the other.
