@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.slow
 def test_planted_redundancy_and_leak(tmp_path: Path) -> None:
     """The cue of a label three times in a text: ROAR is blind to it and recursion is not; gold labels leak."""
     command = [sys.executable, "-m", "reproductions.roar.planted", "--folder", str(tmp_path / "p")]
