@@ -1,28 +1,48 @@
-# Two commands on a fresh machine: `make demo` (the main job) and `make test`.
+# Two commands on a fresh machine: `make demo` and `make test`. `make help` lists all targets.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+APART  := slow or ray or browser or kill or simulation
+PYTEST := $(BIN)/pytest --numprocesses auto --dist worksteal
 
-.PHONY: demo test lint types slow bench clean
+.PHONY: help demo test lint types slow ray browser kill simulation golden bench clean
 
-demo: $(STAMP)
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | column -t -s '|'
+
+demo: $(STAMP)  ## evaluate methods on the built-in model and data, write report.html
 	$(BIN)/assay evaluate
 
-test: lint types
-	$(BIN)/pytest -m "not slow" --numprocesses auto --dist worksteal
+test: lint types  ## lint, types and all quick tests (below 8 minutes on 2 cores)
+	$(PYTEST) -m "not ($(APART))"
 
-lint: $(STAMP)
+lint: $(STAMP)  ## check style and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(STAMP)
+types: $(STAMP)  ## check types
 	$(BIN)/mypy
 
-slow: $(STAMP)
+slow: $(STAMP)  ## tests that need real weights or minutes
 	$(BIN)/pytest -m slow
 
-bench: $(STAMP)
+ray: $(STAMP)  ## tests that start a Ray cluster (needs the extra "ray")
+	$(BIN)/pytest -m ray
+
+browser: $(STAMP)  ## tests that open pages in Chromium
+	$(BIN)/pytest -m browser
+
+kill: $(STAMP)  ## tests that kill runs and trainings, and resume them
+	$(BIN)/pytest -m kill
+
+simulation: $(STAMP)  ## tests that repeat an experiment many times
+	$(PYTEST) -m simulation
+
+golden: $(STAMP)  ## compare scores, tables and verdicts with the recorded ones
+	$(BIN)/python scripts/golden.py check
+
+bench: $(STAMP)  ## measure speed
 	$(BIN)/python benchmarks/speed.py
 
 # torch first and alone, exactly pinned: a range would let the resolver choose a build with gigabytes of CUDA.
@@ -32,7 +52,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test]"
 	touch $(STAMP)
 
-clean:
+clean:  ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build dist
 
 # The tests of reproductions/: claims and result pages of the papers. `make test` does not run them; `pytest -m slow

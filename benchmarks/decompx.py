@@ -1,6 +1,6 @@
 """What DecompX costs: against a bare loop of its own matrix products, against forward passes, and in memory.
 
-    python benchmarks/decompx.py --write docs/speed_decompx.md      # about two minutes on one core
+    python benchmarks/decompx.py --write decompx.md      # about two minutes on one core
 
 A random BERT classifier of 6 blocks x 384; times do not depend on the weights. The floor is the same matrix products on
 the same shapes, with nothing between them, at the best of several chunk sizes. All sides take turns within a run;

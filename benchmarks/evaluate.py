@@ -1,6 +1,6 @@
 """What an evaluation costs: Assay beside the bare passes it needs, and beside Captum plus a loop. Prints ratios.
 
-    OMP_NUM_THREADS=1 python benchmarks/evaluate.py --write docs/speed_evaluate.md
+    OMP_NUM_THREADS=1 python benchmarks/evaluate.py --write evaluate.md
 
 The floor: every sequence that Assay sent through the model (equal masks once), by its length and with its backward pass
 if it had one, in a bare loop sorted by length at the best of several batch sizes, parameters frozen.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -24,11 +25,11 @@ import numpy as np
 import torch
 from speed import MODEL, SIZES, _batches, _forward_backward, _once, interleaved, setting
 
+import assay
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
-from assay.evaluation.metrics import metric
-from assay.faithfulness.protocol import rules
-from assay.studies.evaluate.evaluation import run_evaluation
+from assay.evaluation.metrics import make_metric
+from assay.faithfulness.protocol import get_protocol
 
 METHODS = (
     "integrated_gradients(steps=24, rule=gauss_legendre)",
@@ -41,8 +42,8 @@ METHODS = (
 METRICS = (
     "sufficiency",
     "comprehensiveness",
-    "aopc_sufficiency",
-    "aopc_comprehensiveness",
+    "sufficiency(aopc=True)",
+    "comprehensiveness(aopc=True)",
     "log_odds",
     "deletion",
 )
@@ -68,7 +69,12 @@ def main() -> None:
 
 def evaluation(model: Any, texts: list[str]) -> Callable[[], Any]:
     data = Dataset(tuple(Example(text, id=str(i)) for i, text in enumerate(texts)))
-    return lambda: run_evaluation(model, data, METHODS, METRICS, progress=False)
+
+    def run() -> None:
+        with tempfile.TemporaryDirectory() as store:  # empty, so that nothing is reused
+            assay.evaluate(model, data, METHODS, METRICS, store=store, progress=False)
+
+    return run
 
 
 def _page(
@@ -147,14 +153,14 @@ def captum_and_loop(model: Any, texts: list[str]) -> None:
         name = spec.partition("(")[0]
         if name != "random":
             captum_side.run(name, model, texts, spec, tuned=name == "integrated_gradients")()
-    metrics = [metric(name, "eraser") for name in METRICS]
+    metrics = [make_metric(name, "eraser") for name in METRICS]
     rng = np.random.default_rng(0)
     for text in texts:
         ids = model.tokenizer(text)["input_ids"]
         for _ in METHODS:
             order = rng.permutation(len(ids) - 2)  # which units go first does not change the cost
             for made in metrics:
-                masked(model, ids, made.keeps(order), made.removal or rules(made.protocol).removal)
+                masked(model, ids, made.keeps(order), made.facts.removal or get_protocol(made.protocol).removal)
 
 
 def masked(model: Any, ids: list[int], keeps: Any, removal: str) -> Any:

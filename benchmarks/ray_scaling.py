@@ -25,7 +25,7 @@ studies:
   evaluate:
     data: [{names}]
     methods: [lime(samples={samples}), kernel_shap(samples={samples}), integrated_gradients, occlusion]
-    metrics: [sufficiency, comprehensiveness, aopc_comprehensiveness, deletion]
+    metrics: [sufficiency, comprehensiveness, comprehensiveness(aopc=True), deletion]
 """
 
 

@@ -23,8 +23,8 @@ from assay.datasets.load import load_dataset
 from assay.models.bilstm import Encoder
 from assay.training.batching import epoch_batches
 from assay.training.bilstm import SINGLE_RECIPE
-from assay.training.classifier import Trainable, loss_of, start
-from assay.training.encoded import Encoded, encoded
+from assay.training.classifier import Trainable, initial_model, task_loss
+from assay.training.encoded import EncodedDataset, encode_dataset
 from assay.training.loop import fit
 from assay.training.recipe import Recipe
 
@@ -70,8 +70,8 @@ def bare_epoch(model: Bare, ready: Ready) -> None:
         optimiser.step()
 
 
-def our_epoch(module: Trainable, data: Encoded, recipe: Recipe) -> None:
-    fit(module, data.data, loss_of, None, recipe, key="benchmark", progress=False)
+def our_epoch(module: Trainable, data: EncodedDataset, recipe: Recipe) -> None:
+    fit(module, data.data, task_loss, None, recipe, key="benchmark", progress=False)
 
 
 def seconds(run: Callable[[], None]) -> float:
@@ -89,8 +89,8 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     train = load_dataset(given.data, split="train")
-    model = start(f"bilstm_attention(cut=spaces, embeddings='{given.vectors}')", train, train[:10])
-    data = encoded(model, train[: given.examples], progress=False)
+    model = initial_model(f"bilstm_attention(cut=spaces, embeddings='{given.vectors}')", train, train[:10])
+    data = encode_dataset(model, train[: given.examples], progress=False)
     recipe = Recipe.from_spec(SINGLE_RECIPE.replace("epochs=8", "epochs=1"))
     batches = epoch_batches(len(data.gold), recipe.batch_size, "benchmark 0", 0, data.data.lengths)
     items = [data.batch(batch) for batch in batches]

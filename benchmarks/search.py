@@ -1,6 +1,6 @@
 """Speed of the searches and of sequential integrated gradients, in one run. Prints ratios of times.
 
-    python benchmarks/search.py --write docs/speed_search.md      # about ten minutes on one core
+    python benchmarks/search.py --write search.md      # about ten minutes on one core
 
 The floor of a beam search is a bare batched loop over exactly the distinct masks it asked for, tokenised beforehand, at
 the best of several batch sizes. `one mask at a time` is the paper's search written out: a beam of orders, every

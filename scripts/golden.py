@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import lzma
 import math
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -43,15 +44,15 @@ METHODS = {  # name in the file: spec; a renamed method keeps its name in the fi
     "random": "random",
     "sequential_integrated_gradients": "sequential_integrated_gradients",
     "smooth_grad": "smooth_grad",
-    "thesis_all": "thesis_all(samples=128)",
-    "thesis_top3": "thesis_top3(samples=128)",
+    "thesis_all": "ensemble(thesis_all, samples=128)",
+    "thesis_top3": "ensemble(thesis_top3, samples=128)",
     "value_norm_attention": "value_norm_attention",
     "value_zeroing": "value_zeroing",
     "weighted_integrated_gradients": "weighted_integrated_gradients",
 }
 METRICS = {
-    "aopc_comprehensiveness": "aopc_comprehensiveness",
-    "aopc_sufficiency": "aopc_sufficiency",
+    "aopc_comprehensiveness": "comprehensiveness(aopc=True)",
+    "aopc_sufficiency": "sufficiency(aopc=True)",
     "comprehensiveness": "comprehensiveness",
     "deletion": "deletion",
     "insertion": "insertion",
@@ -66,7 +67,7 @@ METRICS = {
     "token_f1": "token_f1",
     "top_k_f1": "top_k_f1",
     "top_k_mass": "top_k_mass",
-    "top_share_mass": "top_share_mass",
+    "top_share_mass": "top_k_mass(share=0.1)",
 }
 EVALUATED = ("integrated_gradients", "kernel_shap", "lime", "occlusion", "gradient_x_input", "attention_rollout",
              "average_attention", "ensemble", "thesis_all", "random")  # fmt: skip
@@ -102,14 +103,21 @@ def _scores(model: Any, data: Any) -> dict[str, Any]:
 
 def _table(result: Any) -> dict[str, list[float]]:
     method = {spec: name for name, spec in METHODS.items()}
-    metric = {spec: name for name, spec in METRICS.items()}
     rows = result.table()
     return {
-        f"{metric.get(row['metric'], row['metric'])} {method.get(row['method'], row['method'])}": [
+        f"{_metric_name(row['metric'])} {method.get(row['method'], row['method'])}": [
             row["value"], row["low"], row["high"], row["n"], float(bool(row["beats_random"])), float(row["best_group"])
         ]
         for row in sorted(rows, key=lambda row: (row["metric"], row["method"]))
     }  # fmt: skip
+
+
+def _metric_name(spec: str) -> str:
+    """The name in the file: with the protocol where it is not the default, whatever other parameters the spec has."""
+    protocol = re.search(r"protocol=\w+", spec)
+    plain = re.sub(r"protocol=\w+(, )?", "", spec).replace("()", "")
+    name = {spec: name for name, spec in METRICS.items()}[plain]
+    return f"{name}({protocol[0]})" if protocol else name
 
 
 def _numbers(rows: list[dict[str, Any]]) -> list[list[float]]:

@@ -1,9 +1,9 @@
-"""Tiny random-weight models of every family with tokenizers and image processors of their own, made offline.
+"""Tiny random models of every family, with their own tokenizers and image processors, built offline.
 
-Each is as its family is in reality: special tokens, post-processing, how positions are counted, which removals exist.
-The weights are drawn large, so that removing one unit moves the output by over 0.1 (a test says so): with the usual
-tiny initial weights every contract would hold for a model that ignores its input. The models stay as a user may hand
-them over, in training mode with gradients on and dropout above 0; Assay must cope and leave them so.
+Each has the special tokens, post-processing, positions and removals of its family. The weights are large, so that
+removing one unit moves the output by more than 0.1 (a test checks this): with the usual small initial weights every
+contract would hold for a model that ignores its input. The models are in training mode with gradients on and dropout
+above 0, as a user may pass them; Assay must work and leave them unchanged.
 """
 
 from __future__ import annotations
@@ -61,18 +61,23 @@ class Case:
     make: Callable[[], Model]
     head: str  # the module that makes the class outputs, "" for a head of ours
     inputs: tuple[Any, ...]
-    warns: bool = False  # the default removal is not the mask token
+    removals: tuple[str, ...] = ("delete", "mask_token", "pad", "unk", "zero")  # what the tokenizer or processor allows
 
     @property
     def family(self) -> str:
         return self.name.split("-")[0]
 
+    @property
+    def warns(self) -> bool:
+        """Whether Assay warns that the default removal is not the mask token."""
+        return "mask_token" not in self.removals and "mean_colour" not in self.removals
+
 
 # --- weights -----------------------------------------------------------------------------------------------------
 
 
-def enliven(module: nn.Module, name: str, gain: float = 1.5) -> None:
-    """Draw every weight large enough to matter: matrices keep the size of what passes, vectors get a jitter."""
+def set_large_weights(module: nn.Module, name: str, gain: float = 1.5) -> None:
+    """Initialise with large weights: matrices keep the scale of activations, vectors vary a little."""
     seed = torch.Generator().manual_seed(zlib.crc32(name.encode()))
     with torch.no_grad():
         for parameter in module.parameters():
@@ -104,10 +109,10 @@ def _config(cls: Any, tokenizer: Any, **more: Any) -> Any:
 
 
 def _classifier(name: str, tokenizer: Any, **more: Any) -> Any:
-    """The stock classifier of a family, with live weights."""
+    """The stock classifier of a family, with large weights."""
     config = _config(getattr(hf, f"{name}Config"), tokenizer, **more)
     model = getattr(hf, f"{name}ForSequenceClassification")(config)
-    enliven(model, name)
+    set_large_weights(model, name)
     return model
 
 
@@ -148,7 +153,7 @@ def _distilbert() -> Model:
         **size,
     )
     model = hf.DistilBertForSequenceClassification(config)
-    enliven(model, "distilbert")
+    set_large_weights(model, "distilbert")
     return load_model(model, tokenizer)
 
 
@@ -194,7 +199,7 @@ def _mistral() -> Model:
 
 
 def t5(head_width: int = WIDTH // HEADS) -> Model:
-    """The encoder with our masked-mean head, put together by hand as a folder with assay.json is."""
+    """The encoder with our masked-mean head, as load_model builds it from a folder with assay.json."""
     tokenizer = t5_tokenizer()
     config = hf.T5Config(
         vocab_size=len(tokenizer),
@@ -207,9 +212,9 @@ def t5(head_width: int = WIDTH // HEADS) -> Model:
         eos_token_id=1,
     )
     model = hf.T5EncoderModel(config)
-    enliven(model, "t5")
+    set_large_weights(model, "t5")
     head = Mean(WIDTH, len(LABELS))
-    enliven(head, "t5 head")
+    set_large_weights(head, "t5 head")
     encoder = TextEncoder(tokenizer, LIMIT)
     return Model("t5", model, family_of("t5"), encoder, OwnHead(head), LABELS, "classification", tokenizer)
 
@@ -226,7 +231,7 @@ def _bilstm(*, paired: bool = False) -> Model:
         label2id={label: i for i, label in names.items()},
     )
     model = BilstmAttentionForSequenceClassification(config)
-    enliven(model, f"bilstm {paired}", gain=4.0)  # its gates saturate: larger weights for outputs that move
+    set_large_weights(model, f"bilstm {paired}", gain=4.0)  # its gates saturate: only larger weights move the outputs
     return load_model(model, tokenizer)
 
 
@@ -251,7 +256,7 @@ def _image(name: str) -> Model:
         label2id={label: i for i, label in enumerate(LABELS)},
     )
     model = getattr(hf, f"{name}ForImageClassification")(config)
-    enliven(model, name)
+    set_large_weights(model, name)
     return load_model(model, image_processor())
 
 
@@ -263,7 +268,7 @@ SHOTS = Prompt(PROMPT, (("the soup was good", " good"), ("the bread was bad", " 
 def causal_lm(name: str, tokenizer: Any, **more: Any) -> Any:
     config = _config(getattr(hf, f"{name}Config"), tokenizer, **more)
     model = getattr(hf, f"{name}LMHeadModel" if name == "GPT2" else f"{name}ForCausalLM")(config)
-    enliven(model, name)
+    set_large_weights(model, name)
     return model
 
 
@@ -299,13 +304,13 @@ FAMILIES: dict[str, Case] = {
         Case("electra", _electra, "classifier", _TEXTS),
         Case("mpnet", _mpnet, "classifier", _TEXTS),
         Case("deberta_v2", _deberta_v2, "classifier", _TEXTS),
-        Case("gpt2", _gpt2, "score", _TEXTS, warns=True),
-        Case("t5", t5, "", _TEXTS, warns=True),
-        Case("llama", _llama, "score", _TEXTS, warns=True),
-        Case("mistral", _mistral, "score", _TEXTS, warns=True),
+        Case("gpt2", _gpt2, "score", _TEXTS, removals=("delete", "unk", "zero")),
+        Case("t5", t5, "", _TEXTS, removals=("delete", "pad", "unk", "zero")),
+        Case("llama", _llama, "score", _TEXTS, removals=("delete", "zero")),
+        Case("mistral", _mistral, "score", _TEXTS, removals=("delete", "unk", "zero")),
         Case("bilstm_attention", _bilstm, "classifier", _TEXTS),
-        Case("vit", lambda: _image("ViT"), "classifier", _images()),
-        Case("dinov2", lambda: _image("Dinov2"), "classifier", _images()),
+        Case("vit", lambda: _image("ViT"), "classifier", _images(), removals=("mean_colour", "zero")),
+        Case("dinov2", lambda: _image("Dinov2"), "classifier", _images(), removals=("mean_colour", "zero")),
     )
 }
 OTHERS: dict[str, Case] = {
@@ -313,30 +318,32 @@ OTHERS: dict[str, Case] = {
     for case in (
         Case("bert-regression", _bert_regression, "classifier", _TEXTS),
         Case("bilstm_attention-paired", lambda: _bilstm(paired=True), "classifier", _PAIRS),
-        Case("llama-prompted", lambda: _prompted(PROMPT), "lm_head", _SINGLE, warns=True),
-        Case("llama-few_shot", lambda: _prompted(SHOTS), "lm_head", _SINGLE, warns=True),
+        Case("llama-prompted", lambda: _prompted(PROMPT), "lm_head", _SINGLE, removals=("delete", "zero")),
+        Case("llama-few_shot", lambda: _prompted(SHOTS), "lm_head", _SINGLE, removals=("delete", "zero")),
     )
 }
 CASES = {**FAMILIES, **OTHERS}
 TRANSFORMERS = [name for name in FAMILIES if name != "bilstm_attention"]
 TRANSFORMER_CASES = [name for name in CASES if not name.startswith("bilstm_attention")]
-TEXT_FAMILIES = [name for name in FAMILIES if name not in ("vit", "dinov2")]
+IMAGE_FAMILIES = ["vit", "dinov2"]
+TEXT_FAMILIES = [name for name in FAMILIES if name not in IMAGE_FAMILIES]
+TEXT_CASES = [name for name in CASES if name not in IMAGE_FAMILIES]
 
 
 @cache
 def model_of(case: str) -> Model:
-    """The model of a case, made once; whoever changes it must work on a copy (`fresh`)."""
+    """The model of a case, built once and shared: a test that changes it takes `fresh` instead."""
     return CASES[case].make()
 
 
 def fresh(case: str) -> Model:
-    """A model of the case that a test may break."""
+    """A new model of the case, which a test may change."""
     return CASES[case].make()
 
 
 @cache
 def precise(case: str) -> Model:
-    """The model of a case in float64, where only a mistake and no rounding can move a score by 1e-5."""
+    """The model of a case in float64, where rounding cannot move a score by 1e-5."""
     model = fresh(case)
     model.hf.double()
     if isinstance(model.readout, OwnHead):

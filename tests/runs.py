@@ -1,9 +1,9 @@
-"""How the contract tests run methods: small budgets, results kept for the session, models compared before and after."""
+"""How the contract tests run methods: small budgets, cached results, models compared before and after."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +22,7 @@ from assay.models.model import Model
 from assay.models.readout import OwnHead
 from families import CASES, model_of, precise
 
-# Budgets that run fast; what is not listed runs as it is, so a new method is under contract with no edit here.
+# Budgets that run fast. A method that is not listed runs with its defaults: a new method needs no edit here.
 SPECS = {
     "beam_search": "beam_search(beam=2)",
     "ensemble": "ensemble([lime(samples=48), integrated_gradients(steps=4), average_attention])",
@@ -31,17 +31,14 @@ SPECS = {
     "kernel_shap": "kernel_shap(samples=64)",
     "lime": "lime(samples=48)",
     "smooth_grad": "smooth_grad(samples=4)",
-    "thesis_all": "thesis_all(samples=64, steps=4)",
-    "thesis_top3": "thesis_top3(samples=64, steps=4)",
     "weighted_integrated_gradients": "weighted_integrated_gradients(steps=6)",
 }
-ENSEMBLES = {"ensemble", "thesis_all", "thesis_top3"}  # their members have the seeds
-SAMPLED = {*ENSEMBLES, "gradient_shap", "kernel_shap", "lime", "random", "smooth_grad"}  # another seed, other scores
+ENSEMBLES = {"ensemble"}  # its members take the seed
+SAMPLED = {*ENSEMBLES, "gradient_shap", "kernel_shap", "lime", "random", "smooth_grad"}  # scores depend on the seed
 
 # A method that cannot work on a family must raise UnsupportedError with these words: {(method, family): words}.
 UNSUPPORTED: dict[tuple[str, str], str] = {
     ("gradient_x_input", "deberta_v2"): "normalises each word embedding",  # <gradient, x> is 0 by Euler's theorem
-    ("thesis_all", "deberta_v2"): "normalises each word embedding",  # as one of its members
     ("weighted_integrated_gradients", "deberta_v2"): "normalises each word embedding",  # its path leads to 0
     **{
         (method, "bilstm_attention"): "no blocks to follow"
@@ -51,9 +48,20 @@ UNSUPPORTED: dict[tuple[str, str], str] = {
 
 SEARCHES = {"beam_search", "greedy"}  # their passes grow with the square of the units
 
-every = pytest.mark.parametrize(
-    ("case", "method"), [(case, method) for case in CASES for method in METHODS.names], ids=lambda value: str(value)
-)
+
+def declared(method: str) -> Any:
+    """What a method declares: scale, signed, complete, class_dependent, passes, memory."""
+    return METHODS.make(method).facts
+
+
+def works_on(method: str, case: str) -> bool:
+    return (method, CASES[case].family) not in UNSUPPORTED
+
+
+def for_each(cases: Iterable[str] = CASES, methods: Iterable[str] = METHODS.names) -> pytest.MarkDecorator:
+    """Parametrise a test over the given cases and the methods that work on them."""
+    pairs = [(case, method) for case in cases for method in methods if works_on(method, case)]
+    return pytest.mark.parametrize(("case", "method"), pairs, ids=str)
 
 
 def spec(method: str) -> str:
@@ -61,14 +69,14 @@ def spec(method: str) -> str:
 
 
 def given_to(method: str, case: str) -> list[Any]:
-    """The inputs of a case; without the two longest texts for a search, which would take half of all the time."""
+    """The inputs of a case, without the two longest texts for a search, which would take half of the time."""
     inputs = list(CASES[case].inputs)
     return [*inputs[1:3], inputs[-1]] if method in SEARCHES and len(inputs) > 3 else inputs
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without the warning that a model has no mask token; that one has a test of its own."""
+    """Ignore the warning that a model has no mask token, which has a test of its own."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*has no mask token")
         yield
@@ -81,57 +89,46 @@ def explain(model: Any, inputs: Any, method: str, **options: Any) -> Any:
 
 @cache
 def explained(case: str, method: str, *, double: bool = False) -> Attributions:
-    """All inputs of a case in one call with the defaults. Shared by tests: look, do not change."""
-    need(case, method)
+    """Attributions of all inputs of a case with the defaults. Shared by tests: do not change them."""
     model = precise(case) if double else model_of(case)
-    found: Attributions = explain(model, given_to(method, case), method)
-    return found
+    attributions: Attributions = explain(model, given_to(method, case), method)
+    return attributions
 
 
-def need(case: str, method: str) -> None:
-    """End a test here where the method must refuse the family, after seeing that it does."""
-    words = UNSUPPORTED.get((method, CASES[case].family))
-    if words is None:
-        return
-    with pytest.raises(assay.UnsupportedError, match=words):
-        explain(model_of(case), list(CASES[case].inputs), method)
-    pytest.skip(f"{method} on {case}: {words}")
+def assert_close(actual: Any, expected: Any, tolerance: float = 1e-5) -> None:
+    """Assert that the scores of each input agree within `tolerance` of the largest one."""
+    assert len(actual) == len(expected)
+    for a, b in zip(actual, expected, strict=True):
+        assert a.units == b.units
+        assert distance(a, b) <= tolerance, (a.scores, b.scores)
 
 
-def assert_close(found: Any, expected: Any, tolerance: float = 1e-5) -> None:
-    """Scores agree within `tolerance` of the largest one, input by input."""
-    assert len(found) == len(expected)
-    for mine, theirs in zip(found, expected, strict=True):
-        assert mine.units == theirs.units
-        assert distance(mine, theirs) <= tolerance, (mine.scores, theirs.scores)
+def distance(a: Any, b: Any) -> float:
+    """Largest difference between two attributions, relative to the largest score."""
+    largest = max(np.abs(a.scores).max(), np.abs(b.scores).max(), 1e-12)
+    return float(np.abs(a.scores - b.scores).max() / largest)
 
 
-def distance(one: Any, other: Any) -> float:
-    """Largest difference of two attributions, relative to the largest score."""
-    top = max(np.abs(one.scores).max(), np.abs(other.scores).max(), 1e-12)
-    return float(np.abs(one.scores - other.scores).max() / top)
-
-
-# --- is the model as it was? -------------------------------------------------------------------------------------
+# --- the state of a model ----------------------------------------------------------------------------------------
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_state_dict_hooks")
 
 
-def parts(model: Model) -> list[nn.Module]:
+def own_modules(model: Model) -> list[nn.Module]:
     """The modules that belong to the user."""
     return [model.hf, *([model.readout.head] if isinstance(model.readout, OwnHead) else [])]
 
 
 @dataclass(frozen=True)
 class State:
-    """All that Assay could leave behind in a model."""
+    """Everything in a model that Assay could change: weights, modes, hooks, gradients, configuration."""
 
     weights: tuple[torch.Tensor, ...]
     flags: tuple[Any, ...]
 
     @staticmethod
     def of(model: Model) -> State:
-        tops = parts(model)
+        tops = own_modules(model)
         modules = [m for top in tops for m in top.modules()]
         parameters = [p for top in tops for p in top.parameters()]
         flags = (
@@ -151,23 +148,23 @@ class State:
 
 
 def hook_free(model: Model) -> bool:
-    return all(not getattr(m, name) for top in parts(model) for m in top.modules() for name in HOOKS[:4])
+    return all(not getattr(m, name) for top in own_modules(model) for m in top.modules() for name in HOOKS[:4])
 
 
 def as_a_user_may_have_it(model: Model) -> None:
-    """Training mode with gradients on, but one layer in evaluation mode and one parameter frozen: all must stay so."""
-    for top in parts(model):
+    """Set training mode and gradients on, with one layer in evaluation mode and one parameter frozen."""
+    for top in own_modules(model):
         top.train().requires_grad_(True)
         next(m for m in top.modules() if isinstance(m, nn.Linear)).eval()
         next(top.parameters()).requires_grad_(False)
 
 
 class BlownError(Exception):
-    """What a fuse raises."""
+    """Raised by a Fuse."""
 
 
 class Fuse(nn.Module):
-    """A module that stops with an error after `calls` calls, or where it sees more than `rows` rows at once."""
+    """A module that raises after `calls` calls, or runs out of memory on more than `rows` rows at once."""
 
     def __init__(self, inner: nn.Module, calls: float = np.inf, rows: float = np.inf) -> None:
         super().__init__()
@@ -183,7 +180,7 @@ class Fuse(nn.Module):
 
 
 def with_fuse(model: Model, head: str, **limits: float) -> tuple[Model, Fuse]:
-    """The model with a fuse before its class outputs."""
+    """The model with a fuse around the module that makes its class outputs."""
     if isinstance(model.readout, OwnHead):
         fuse = Fuse(model.readout.head, **limits)
         model.readout = OwnHead(fuse)

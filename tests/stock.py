@@ -1,4 +1,4 @@
-"""What transformers itself computes, unpadded and by the book: what our logits are held against."""
+"""What transformers itself computes, without padding: the reference for our logits."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def stock(model: Model) -> PreTrainedModel:
     return copy.deepcopy(model.hf).eval()
 
 
-def close(found: Tensor, expected: Tensor, tolerance: float = 2e-6) -> None:
-    """Assert equality but for rounding."""
-    assert found.shape == expected.shape
-    assert (found - expected).abs().max() <= tolerance * max(1.0, float(expected.abs().max()))
+def close(actual: Tensor, expected: Tensor, tolerance: float = 2e-6) -> None:
+    """Assert equality up to rounding."""
+    assert actual.shape == expected.shape
+    assert (actual - expected).abs().max() <= tolerance * max(1.0, float(expected.abs().max()))
 
 
 def stock_logits(case: str, given: Any) -> Tensor:
-    """(C,) logits of one input without any padding, the way the documentation of transformers says."""
+    """(C,) logits of one input without padding, as the documentation of transformers computes them."""
     model, hf = model_of(case), stock(model_of(case))
     with torch.no_grad():
         if model.family.images:

@@ -1,4 +1,4 @@
-"""Tokenizers of every kind of family, made offline from a small corpus; as in reality, some lack mask, pad or unk."""
+"""Tokenizers of every family, built offline from a small corpus; as the real ones, some lack mask, pad or unk."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def _template(tokenizer: Tokenizer, single: str, pair: str, *tokens: str) -> Non
 
 
 def _pieces() -> tuple[list[str], list[tuple[str, str]], list[str]]:
-    """Whole words of the corpus, words in two pieces, and characters: the vocabulary of tokenizers that are not BPE.
+    """Whole words of the corpus, words in two pieces, and characters: the vocabulary of WordPiece and Unigram.
 
-    Written down rather than trained: those trainers break ties by hash order, so no two runs give the same tokens.
+    Not trained: those trainers break ties by hash order, so the tokens would differ between runs.
     """
     words = sorted({word for text in CORPUS for word in re.findall(r"\w+|[^\w\s]", text.lower())})
     split = [word for i, word in enumerate(words) if i % 4 == 0 and len(word) > 4]
@@ -72,7 +72,7 @@ def _unigram(special: list[str], unknown: str) -> Tokenizer:
 
 @cache
 def wordpiece(*, types: bool = True, limit: int = 1_000_000) -> Any:
-    """BERT's: [CLS] a [SEP] b [SEP] with token types."""
+    """As BERT's: [CLS] a [SEP] b [SEP] with token types."""
     tokenizer = _wordpiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], "[UNK]")
     _template(tokenizer, "[CLS] $A [SEP]", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1", "[CLS]", "[SEP]")
     return _wrapped(
@@ -142,7 +142,7 @@ def deberta_tokenizer() -> Any:
 
 @cache
 def gpt2_tokenizer() -> Any:
-    """One special token, which is also the unknown token; no pad, no mask, nothing added to a text."""
+    """One special token, also the unknown token; no pad, no mask, nothing added to a text."""
     end = "<|endoftext|>"
     tokenizer = _byte_level([end])
     tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
@@ -151,7 +151,7 @@ def gpt2_tokenizer() -> Any:
 
 @cache
 def llama_tokenizer() -> Any:
-    """Llama 3's: a begin token, no unknown and no pad token."""
+    """As Llama 3's: a begin token, no unknown and no pad token."""
     tokenizer = _byte_level(["<|begin_of_text|>", "<|end_of_text|>"])
     _template(
         tokenizer,

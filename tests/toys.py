@@ -1,6 +1,6 @@
-"""Small models with known answers: classifiers in closed form, random BERT and GPT-2, and three kinds of tokenizer.
+"""Small models with known answers: classifiers in closed form, random BERT and GPT-2, and four kinds of tokenizer.
 
-The vocabularies are written down rather than trained: some trainers break ties by hash order.
+The vocabularies of WordPiece and Unigram are fixed lists: their trainers break ties by hash order.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ WHOLE = WORDS.split()
 
 
 def _characters() -> list[str]:
-    """Every character of the texts but white space and emoji, decomposed ones too."""
+    """Every character of the texts except white space and emoji, also decomposed."""
     text = "".join([*ENGLISH, *(t for name, t in SCRIPTS.items() if name != "emoji")]).lower()
     text += unicodedata.normalize("NFD", text) + string.ascii_lowercase
     return sorted({c for c in text if not c.isspace()})
@@ -67,7 +67,7 @@ def _characters() -> list[str]:
 
 @cache
 def wordpiece() -> PreTrainedTokenizerFast:
-    """BERT's kind: accents stripped, unknown words cut into characters, [CLS] a [SEP] b [SEP]."""
+    """As BERT's: accents stripped, unknown words split into characters, [CLS] a [SEP] b [SEP]."""
     pieces = [*SPECIAL, *WHOLE, "accom", "confi", "##plish", "##dence", "##es", *_characters()]
     pieces = list(dict.fromkeys([*pieces, *(f"##{c}" for c in _characters())]))
     tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))
@@ -86,7 +86,7 @@ def wordpiece() -> PreTrainedTokenizerFast:
 
 @cache
 def byte_bpe() -> PreTrainedTokenizerFast:
-    """GPT-2's kind: spaces lead words, one emoji is several tokens; no mask, no separator, one special token."""
+    """As GPT-2's: words start with their space, an emoji is several tokens; no mask or separator, one special token."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -104,7 +104,7 @@ def byte_bpe() -> PreTrainedTokenizerFast:
 
 @cache
 def greedy_bpe() -> PreTrainedTokenizerFast:
-    """Llama 3's kind: punctuation takes the new lines after it along, so ":" and ":\\n\\n" are different tokens."""
+    """As Llama 3's: punctuation includes the new lines after it, so ":" and ":\\n\\n" are different tokens."""
     pattern = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -128,7 +128,7 @@ def greedy_bpe() -> PreTrainedTokenizerFast:
 
 @cache
 def metaspace() -> PreTrainedTokenizerFast:
-    """T5's and XLM-R's kind: "▁" stands for the space before a word."""
+    """As T5's and XLM-R's: "▁" stands for the space before a word."""
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     pieces = [*((token, 0.0) for token in special), *((f"▁{word}", -4.0) for word in WHOLE), ("▁", -6.0)]
     pieces += [(c, -8.0) for c in _characters()]
@@ -157,8 +157,8 @@ TOKENIZERS = {"wordpiece": wordpiece, "byte_bpe": byte_bpe, "greedy_bpe": greedy
 # --- random transformers -----------------------------------------------------------------------------------------
 
 
-def _lively(module: nn.Module, scale: float) -> None:
-    """Weights large enough that attention is uneven and every token matters."""
+def _set_large_weights(module: nn.Module, scale: float) -> None:
+    """Initialise with weights large enough that attention is uneven and every token matters."""
     with torch.no_grad():
         for name, parameter in module.named_parameters():
             if parameter.dim() > 1:
@@ -180,7 +180,7 @@ def bert_hf(seed: int = 0, *, layers: int = 2, classes: int = 2, positions: int 
         **more,
     )
     hf = BertForSequenceClassification(config)
-    _lively(hf, 1.5)
+    _set_large_weights(hf, 1.5)
     return hf.eval()
 
 
@@ -201,7 +201,7 @@ def gpt2_hf(seed: int = 0, *, layers: int = 2, heads: int = 4, lm: bool = False,
         eos_token_id=byte_bpe().eos_token_id,
     )
     hf = (GPT2LMHeadModel if lm else GPT2ForSequenceClassification)(config)
-    _lively(hf, 1.0)
+    _set_large_weights(hf, 1.0)
     return hf.eval()
 
 
@@ -268,7 +268,7 @@ def closed(power: int = 1, *, perceptron: bool = False, seed: int = 0, classes: 
 
 
 def play(method: Any, n: int, game: Any, seed: int = 0) -> Any:
-    """Drive a black-box method with a game of our own: `game(keep)` (M,n) -> (M,)."""
+    """Run a black-box method on a game: `game(keep)` maps (M,n) masks to (M,) values."""
     import numpy as np
 
     flow = method.flow(n, np.random.default_rng(seed))

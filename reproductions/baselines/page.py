@@ -28,7 +28,7 @@ from assay.studies.evaluate.result import evaluate
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "data" / "sst2_sentences" / "dev.jsonl.gz"
-METRICS = ("sufficiency", "log_odds", "comprehensiveness", "aopc_sufficiency", "aopc_comprehensiveness")
+METRICS = ("sufficiency", "log_odds", "comprehensiveness", "sufficiency(aopc=True)", "comprehensiveness(aopc=True)")
 
 # Table 1 of the paper, BERT on SST-2: our name of the method, the paper's, and its five numbers in the order of METRICS
 PAPER: dict[str, tuple[str, tuple[float, ...]]] = {
@@ -48,11 +48,11 @@ SPECS = {
     "beam_search": "beam_search(beam=3)",
     "kernel_shap": "kernel_shap(samples=256)",
     "lime": "lime(samples=256)",
-    "thesis_all": "thesis_all(samples=256)",
-    "thesis_top3": "thesis_top3(samples=256)",
+    "thesis_all": "ensemble(thesis_all, samples=256)",
+    "thesis_top3": "ensemble(thesis_top3, samples=256)",
 }
 SHARED_PASSES = ("kernel_shap", "lime", "integrated_gradients", "thesis_all", "thesis_top3")  # evaluated together
-DUPLICATES = ("ensemble",)  # its default is thesis_top3
+PRESETS = ("thesis_all", "thesis_top3")  # of the ensemble
 Values = Mapping[str, Mapping[str, Any]]  # metric -> method -> (N,)
 
 
@@ -68,7 +68,7 @@ def main() -> None:
 def measure(options: argparse.Namespace) -> tuple[Values, dict[str, str]]:
     """The values of all methods on the same sentences, and why some methods do not support the model."""
     model, values, unsupported = assay.load_model(options.model), {metric: {} for metric in METRICS}, {}
-    for group in _groups(options.methods or [name for name in METHODS.names if name not in DUPLICATES]):
+    for group in _groups(options.methods or [*(name for name in METHODS.names if name != "ensemble"), *PRESETS]):
         specs = {method: SPECS.get(method, method) for method in group}
         settings = {"protocol": "aml", "limit": options.sentences, "store": options.store}
         try:
@@ -89,7 +89,7 @@ def _groups(methods: Sequence[str]) -> list[list[str]]:
 
 def page(values: Values, unsupported: Mapping[str, str], sentences: int) -> str:
     control = "random" if "random" in values[METRICS[0]] else None
-    comparisons = {m: compare(values[m], FAITHFULNESS.get(m).better, control=control) for m in METRICS}
+    comparisons = {m: compare(values[m], FAITHFULNESS.make(m).facts.better, control=control) for m in METRICS}
     specs = ", ".join(SPECS.values())
     head = f"""# The AML paper's five metrics for every method: results
 
@@ -130,7 +130,7 @@ def agreement(values: Values) -> list[str]:
     """Per metric, the pairs of methods in the paper: same order, no significant difference, or reversed."""
     lines = []
     for k, metric in enumerate(METRICS):
-        sign = 1 if FAITHFULNESS.get(metric).better == "higher" else -1
+        sign = 1 if FAITHFULNESS.make(metric).facts.better == "higher" else -1
         same, undecided, reversed_pairs = sort_pairs(values[metric], {m: row[k] for m, (_, row) in PAPER.items()}, sign)
         total = len(same) + len(undecided) + len(reversed_pairs)
         names = ", ".join(f"{a} over {b}" for a, b in reversed_pairs) or "none"

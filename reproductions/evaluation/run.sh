@@ -29,7 +29,7 @@ if selected sst2; then
   train minilm-sst2-sentences --base "$ENCODER" --data "$DATA/sst2_sentences" --epochs 3 --validate-every 0.5
   evaluate sst2 --model "$TRAINED/minilm-sst2-sentences" --data "$DATA/sst2_sentences/dev.jsonl.gz" --limit 200 \
     --methods "integrated_gradients,occlusion,lime(samples=256),kernel_shap(samples=256),gradient_x_input,gradient,attention_rollout,random" \
-    --metrics "sufficiency,comprehensiveness,log_odds,deletion,insertion,top_share_mass(share=0.2)"
+    --metrics "sufficiency,comprehensiveness,log_odds,deletion,insertion,top_k_mass(share=0.2)"
 fi
 if selected esnli; then
   train minilm-snli --base "$ENCODER" --data "$DATA/snli" --limit 20000 --validation-limit 2000 --epochs 2 \

@@ -160,7 +160,9 @@ class Evidence:
 
 
 def bare(spec: str) -> str:
-    return spec.partition("(")[0]
+    """The name of a method without parameters; of an ensemble, that of its preset."""
+    name, _, parameters = spec.partition("(")
+    return parameters.partition(",")[0].rstrip(")") if name == "ensemble" else name
 
 
 def _measures(row: Row) -> Iterable[tuple[tuple[Any, ...], float | None]]:

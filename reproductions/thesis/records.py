@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.evaluation.gold import true_units
+from assay.evaluation.attribution_metric import rationale_units
 from assay.experiments.model_table import model_table, shell
 from assay.experiments.results import results
 from assay.experiments.status import Status, status
@@ -74,7 +74,7 @@ def _floors(state: Status) -> dict[str, float]:
 
 def _share(model: Any, example: Any) -> float:
     units = [unit for unit in divide(model.encode(example), "token").units if unit.seen]
-    return float(true_units(units, example).mean())
+    return float(rationale_units(units, example).mean())
 
 
 def _passes(state: Status) -> dict[tuple[str, str], tuple[float, float]]:

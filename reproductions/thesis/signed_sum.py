@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import assay
-from assay.training.pretrained import fresh_model
+from assay.training.pretrained import pretrained_model
 
 BASES = ("minilm", "granite-embedding-30m-english", "stories15M", "flan-t5-small-traceforge")
 TEXTS = ("a gripping and quietly funny film negative", "the plot goes nowhere positive", "too long positive")
@@ -21,7 +21,7 @@ TEXTS = ("a gripping and quietly funny film negative", "the plot goes nowhere po
 
 def signed_sum_ratio(folder: Path) -> float:
     """sqrt(D) if all dimensions agree, about 0.8 if they are independent, 0 if they cancel."""
-    model = fresh_model(folder, ("negative", "positive"), "classification")  # pretrained encoder, random head
+    model = pretrained_model(folder, ("negative", "positive"), "classification")  # pretrained encoder, random head
     ratios = []
     for text in TEXTS:
         signed, size = (

@@ -1,4 +1,4 @@
-"""Assay explains the predictions of transformer models and proves which explanations can be trusted."""
+"""Assay explains the predictions of transformer models and measures which explanations can be trusted."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from assay.core.errors import AssayError, InputError, ModelError, SpecError, Sto
 from assay.core.types import Attribution, Cost, Example, Target, Unit
 
 if TYPE_CHECKING:
+    from assay.api.archive import pack, unpack
+    from assay.api.attack import attack
+    from assay.api.evaluate import evaluate
+    from assay.api.randomise import randomise
+    from assay.api.report import report
+    from assay.api.results import results
+    from assay.api.roar import roar, roar_plan
+    from assay.api.run import run
+    from assay.api.status import status
+    from assay.api.train import train
     from assay.core.attributions import Attributions
     from assay.datasets.load import load_dataset
-    from assay.experiments.runner import run
     from assay.explainers.explain import explain
     from assay.models.load import load_model, save_model
     from assay.models.prompt import Prompt
-    from assay.reports.plan_report import report
-    from assay.studies.attack.result import attack
-    from assay.studies.evaluate.result import evaluate
-    from assay.studies.randomise.result import randomise
 
 __version__ = "0.1.0"
 
@@ -26,15 +31,22 @@ __version__ = "0.1.0"
 _LAZY = {
     "Attributions": "assay.core.attributions",
     "Prompt": "assay.models.prompt",
-    "attack": "assay.studies.attack.result",
-    "evaluate": "assay.studies.evaluate.result",
+    "attack": "assay.api.attack",
+    "evaluate": "assay.api.evaluate",
     "explain": "assay.explainers.explain",
     "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
-    "randomise": "assay.studies.randomise.result",
-    "report": "assay.reports.plan_report",
-    "run": "assay.experiments.runner",
+    "pack": "assay.api.archive",
+    "randomise": "assay.api.randomise",
+    "report": "assay.api.report",
+    "results": "assay.api.results",
+    "roar": "assay.api.roar",
+    "roar_plan": "assay.api.roar",
+    "run": "assay.api.run",
     "save_model": "assay.models.load",
+    "status": "assay.api.status",
+    "train": "assay.api.train",
+    "unpack": "assay.api.archive",
 }
 
 __all__ = [
@@ -57,10 +69,17 @@ __all__ = [
     "explain",
     "load_dataset",
     "load_model",
+    "pack",
     "randomise",
     "report",
+    "results",
+    "roar",
+    "roar_plan",
     "run",
     "save_model",
+    "status",
+    "train",
+    "unpack",
 ]
 
 

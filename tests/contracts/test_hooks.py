@@ -1,7 +1,8 @@
-"""The seams into Hugging Face models: our logits are the stock ones, and removal moves nothing else."""
+"""Hooks into Hugging Face models: our logits, embeddings, gradients and attention are those of transformers."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from families import CASES, TEXT_FAMILIES, fresh, model_of
 from stock import close, encoded, example, ours, stock, stock_logits
 
 SINGLE = "the film is bright and funny"
+
 # --- logits ------------------------------------------------------------------------------------------------------
 
 
@@ -73,7 +75,7 @@ def test_gradients_are_those_of_the_logits(case):
     targets = Targets((assay.Target(0),), "logit")
     _, gradient, embeddings = model.gradients(batch, targets)
     step = torch.randn(embeddings.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    step[:, : model.family.lead] = 0  # no look-up makes a class token
+    step[:, : model.family.lead] = 0  # a class token is not looked up
     size = 1e-3 / step.norm()
     with torch.no_grad():
         ahead, behind = (model.logits(replace(batch, embeddings=embeddings + s * size * step))[0, 0] for s in (1, -1))
@@ -88,30 +90,36 @@ def _masks(encoding, count=6):
     return keep
 
 
-@pytest.mark.parametrize("removal", ["mask_token", "pad", "unk", "zero", "mean_colour"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "removal"), [(case, name) for case in CASES for name in CASES[case].removals if name != "delete"]
+)
 def test_weights_of_0_and_1_are_the_hard_removal(case, removal):
-    model, gone = model_of(case), REMOVALS.make(removal)
-    reason = gone.available(model)
-    if reason is not None:
-        with pytest.raises(assay.UnsupportedError, match=reason):
-            assay.explain(model, CASES[case].inputs[0], "occlusion", removal=removal)
-        return
+    model, hard_removal = model_of(case), REMOVALS.make(removal)
     for encoding in encoded(model, CASES[case].inputs):
         keep = _masks(encoding)
         shown = np.concatenate([keep, np.ones((len(keep), 1), bool)], 1)[:, encoding.unit_of]  # (M,T)
-        hard = ours(model, replace(model.batch([gone.rows(model, encoding, shown)]), prefix=0))
+        hard = ours(model, replace(model.batch([hard_removal.rows(model, encoding, shown)]), prefix=0))
         batch = replace(
             model.batch([encoding.rows(len(keep))]), unit_of=torch.from_numpy(encoding.unit_of).expand(len(keep), -1)
         )
         with torch.no_grad():
             weights = torch.from_numpy(shown.astype(np.float32)).to(model.dtype)
-            soft = model.blend(batch, weights, gone.reference(model, batch))
+            soft = model.blend(batch, weights, hard_removal.reference(model, batch))
         if removal == "mean_colour":
-            close(soft, hard)  # a flat patch inside a picture and a flat picture: the convolution rounds differently
+            close(soft, hard)  # the convolution rounds a flat patch and a flat picture differently
         else:
             assert torch.equal(soft, hard)
         assert (hard[0] - hard[1]).abs().max() > 0.05
+
+
+@pytest.mark.parametrize(
+    ("case", "removal"), [(case, name) for case in CASES for name in REMOVALS.names if name not in CASES[case].removals]
+)
+def test_a_removal_that_a_model_lacks_is_refused(case, removal):
+    reason = REMOVALS.make(removal).available(model_of(case))
+    assert reason
+    with pytest.raises(assay.UnsupportedError, match=re.escape(reason)):
+        assay.explain(model_of(case), CASES[case].inputs[0], "occlusion", removal=removal)
 
 
 def test_blend_is_differentiable_in_the_weights():
@@ -130,7 +138,7 @@ def test_blend_is_differentiable_in_the_weights():
 
 
 class Watch:
-    """A tap that only looks."""
+    """A tap that records attention and changes nothing."""
 
     def __init__(self):
         self.probabilities_, self.values_ = {}, {}
@@ -154,16 +162,16 @@ def test_tapped_logits_are_the_plain_logits(case):
     layers, heads, queries = (1, 1, 1) if model.family.recurrent else (2, 4, batch.ids.shape[1])
     assert sorted(watch.probabilities_) == sorted(watch.values_) == list(range(layers))
     for layer in range(layers):
-        found = watch.probabilities_[layer]
-        assert found.shape == (len(batch), heads, queries, batch.ids.shape[1])
-        assert torch.allclose(found.sum(-1), torch.ones(()).to(found), atol=1e-5)
-        assert (found * (1 - batch.mask)[:, None, None] * batch.mask[:, None, :, None]).abs().max() < 1e-6
+        attention = watch.probabilities_[layer]
+        assert attention.shape == (len(batch), heads, queries, batch.ids.shape[1])
+        assert torch.allclose(attention.sum(-1), torch.ones(()).to(attention), atol=1e-5)
+        assert (attention * (1 - batch.mask)[:, None, None] * batch.mask[:, None, :, None]).abs().max() < 1e-6
         assert watch.values_[layer].shape[-2] == batch.ids.shape[1]
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_taps_see_the_attention_that_transformers_reports(case):
-    """... of an eager model, layer by layer."""
+    """Layer by layer, for an eager model."""
     model, given = model_of(case), CASES[case].inputs[0]
     hf = stock(model)
     hf.set_attn_implementation("eager")
@@ -181,7 +189,7 @@ def test_taps_see_the_attention_that_transformers_reports(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_tap_can_change_attention(case):
-    """What it returns is what the model goes on with: a tap that only looks would make value zeroing a constant."""
+    """The model continues with what a tap returns; otherwise value zeroing would be constant."""
     model = model_of(case)
     batch = model.batch([model.encode(example(CASES[case].inputs[0]))])
 
@@ -211,7 +219,7 @@ def test_mistral_has_a_window_and_the_tap_respects_it():
 
 
 def test_dinov2_is_read_at_the_class_token_and_the_mean_of_the_patches():
-    """Chefer et al. by hand: the rows of the product that the classifier reads, half and half."""
+    """Chefer et al. by hand: the mean of the rows of the product that the classifier reads."""
     model, given = model_of("dinov2"), CASES["dinov2"].inputs[0]
     hf = stock(model)
     hf.set_attn_implementation("eager")
@@ -222,5 +230,5 @@ def test_dinov2_is_read_at_the_class_token_and_the_mean_of_the_patches():
     for attention, gradient in zip(out.attentions, gradients, strict=True):
         relevance = relevance + (attention * gradient)[0].clamp(min=0).mean(0) @ relevance
     expected = (relevance[0] + relevance[1:].mean(0))[1:] / 2
-    found = assay.explain(model, given, "attention_x_gradient")
-    assert np.allclose(found.scores, expected.detach().numpy(), atol=1e-5)
+    attribution = assay.explain(model, given, "attention_x_gradient")
+    assert np.allclose(attribution.scores, expected.detach().numpy(), atol=1e-5)

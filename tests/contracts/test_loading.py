@@ -1,4 +1,4 @@
-"""Every way to hand a model over: folder, pair, pipeline, PEFT wrapper, adapter folder; and what must be refused."""
+"""Every way to pass a model: folder, pair, pipeline, PEFT wrapper, adapter folder; and what must be refused."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def test_regression_from_a_folder(tmp_path):
 
 def test_a_text_pipeline():
     model = fresh("bert")
-    model.hf.eval()  # a pipeline runs a model as it is, dropout and all
+    model.hf.eval()  # a pipeline does not switch dropout off
     pipeline = transformers.pipeline("text-classification", model=model.hf, tokenizer=model.tokenizer, device="cpu")
-    found = explain(pipeline, TEXT, "occlusion")
-    assert found.label == pipeline(TEXT)[0]["label"]
-    assert found.value_full == pytest.approx(pipeline(TEXT)[0]["score"], abs=1e-5)
+    attribution = explain(pipeline, TEXT, "occlusion")
+    assert attribution.label == pipeline(TEXT)[0]["label"]
+    assert attribution.value_full == pytest.approx(pipeline(TEXT)[0]["score"], abs=1e-5)
 
 
 def test_an_image_pipeline():
@@ -78,9 +78,12 @@ def test_an_image_pipeline():
         "image-classification", model=model.hf, image_processor=model.encoder.processor, device="cpu"
     )
     image = Image.fromarray(CASES["vit"].inputs[0])
-    found = explain(pipeline, image, "occlusion")
+    attribution = explain(pipeline, image, "occlusion")
     best = pipeline(image)[0]
-    assert (found.label, round(found.value_full, 4)) == (best["label"], pytest.approx(best["score"], abs=1e-3))
+    assert (attribution.label, round(attribution.value_full, 4)) == (
+        best["label"],
+        pytest.approx(best["score"], abs=1e-3),
+    )
 
 
 def test_a_model_with_its_tokenizer_beside_it():
@@ -94,8 +97,8 @@ def test_images_as_arrays_and_as_pictures_agree():
     from PIL import Image
 
     model, array = model_of("vit"), CASES["vit"].inputs[0]
-    one, other = explain(model, array, "occlusion"), explain(model, Image.fromarray(array), "occlusion")
-    assert np.array_equal(one.scores, other.scores)
+    from_array, from_image = (explain(model, image, "occlusion") for image in (array, Image.fromarray(array)))
+    assert np.array_equal(from_array.scores, from_image.scores)
 
 
 # --- PEFT --------------------------------------------------------------------------------------------------------
@@ -139,8 +142,8 @@ def test_every_method_explains_a_peft_model(method):
     wrapped.train()
     model = assay.load_model(wrapped, plain.tokenizer)
     before = State.of(model)
-    found = explain((wrapped, plain.tokenizer), [TEXT, "a modest pleasure"], method)
-    assert all(np.isfinite(a.scores).all() for a in found)
+    attributions = explain((wrapped, plain.tokenizer), [TEXT, "a modest pleasure"], method)
+    assert all(np.isfinite(a.scores).all() for a in attributions)
     before.assert_same(State.of(model))
     assert hook_free(model)
 
@@ -179,7 +182,7 @@ def test_an_adapter_that_brings_the_head_of_a_bare_encoder(tmp_path):
 
 def _bare_encoder(folder):
     encoder = fresh("bert").hf.base_model
-    encoder.config.num_labels = 2  # a pre-trained encoder knows nothing of our three classes
+    encoder.config.num_labels = 2  # a pre-trained encoder does not have our three classes
     encoder.save_pretrained(folder)
     return folder
 
@@ -249,7 +252,7 @@ def test_an_encoder_without_a_head_is_refused(tmp_path):
 
 
 def test_a_checkpoint_whose_head_is_missing_is_refused(tmp_path):
-    """The config says classifier, the weights do not: transformers would draw a random head."""
+    """The config names a classifier that the weights lack: transformers would initialise a random head."""
     save_model(model_of("bert"), tmp_path)
     weights = load_file(tmp_path / "model.safetensors")
     save_file({k: v for k, v in weights.items() if not k.startswith("classifier")}, tmp_path / "model.safetensors")
@@ -273,7 +276,7 @@ def test_a_causal_model_without_a_prompt_is_refused(tmp_path):
         assay.load_model(model.hf, model.tokenizer, prompt="Review: {text}\nSentiment:")
 
 
-def test_a_prompt_on_a_model_that_cannot_speak_is_refused():
+def test_a_prompt_for_a_model_that_generates_no_text_is_refused():
     model = fresh("bert")
     with pytest.raises(assay.ModelError, match="needs a causal language model"):
         assay.load_model(model.hf, model.tokenizer, prompt="Review: {text}\nSentiment:", labels=[" good", " bad"])
@@ -302,7 +305,7 @@ def test_a_t5_encoder_without_our_head_is_refused(tmp_path):
         assay.load_model(tmp_path)
 
 
-def test_the_wrong_reader_is_refused():
+def test_an_image_processor_for_a_text_model_is_refused():
     with pytest.raises(assay.ModelError, match="offsets"):
         assay.load_model(fresh("bert").hf, image_processor())
 
@@ -312,5 +315,5 @@ def test_a_tokenizer_without_pad_works(case):
     model = model_of(case)
     assert model.tokenizer.pad_token_id is None
     assert model.hf.config.pad_token_id is None
-    found = explain(model, [TEXT, "rain fell"], "occlusion")  # a batch of two lengths: the stock classifier refuses it
-    assert all(np.isfinite(a.scores).all() for a in found)
+    attributions = explain(model, [TEXT, "rain fell"], "occlusion")  # the stock classifier refuses two lengths
+    assert all(np.isfinite(a.scores).all() for a in attributions)

@@ -1,4 +1,4 @@
-"""Prompted causal models: the cache of the constant prefix is a short cut, never another answer."""
+"""Prompted causal models: caching the constant prefix saves time and changes no result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def prompted(family, prompt=SHOTS, model=None):
 
 
 def forwards_of(model, batch):
-    """Logits and how many positions went through the first block."""
+    """Logits, and the shapes of what passed the embedding layer."""
     seen = []
     handle = model.hf.base_model.get_input_embeddings().register_forward_hook(lambda m, a, out: seen.append(out.shape))
     try:
@@ -46,7 +46,7 @@ def forwards_of(model, batch):
 
 @pytest.mark.parametrize("family", LMS)
 def test_the_prefix_cache_changes_nothing(family):
-    """With it and without it, for a batch of different lengths; and it does save the prefix."""
+    """Same logits with and without it for a batch of different lengths; it does save the prefix."""
     model = prompted(family)
     batch = model.batch([model.encode(Example(text=text)) for text in TEXTS])
     assert batch.prefix > 12
@@ -61,16 +61,16 @@ def test_the_prefix_cache_changes_nothing(family):
 
 @pytest.mark.parametrize("family", LMS)
 def test_masks_with_and_without_the_cache_agree(family):
-    """The same scores from a prompt whose prefix is long enough to keep and from the model asked without the cache."""
+    """Occlusion gives the same scores with a cached prefix and without."""
     model, text = prompted(family), TEXTS[0]
     removal = "zero" if family == "llama" else "unk"
-    for gone in (removal, "delete"):
-        found = explain(model, text, "occlusion", removal=gone, target=assay.Target(scale="logit"))
+    for name in (removal, "delete"):
+        attribution = explain(model, text, "occlusion", removal=name, target=assay.Target(scale="logit"))
         uncached = prompted(family)
         uncached.encoder = _WithoutPrefix(uncached.encoder)
-        expected = explain(uncached, text, "occlusion", removal=gone, target=assay.Target(scale="logit"))
-        assert np.allclose(found.scores, expected.scores, atol=2e-5)
-        assert np.abs(found.scores).max() > 0.1
+        expected = explain(uncached, text, "occlusion", removal=name, target=assay.Target(scale="logit"))
+        assert np.allclose(attribution.scores, expected.scores, atol=2e-5)
+        assert np.abs(attribution.scores).max() > 0.1
 
 
 class _WithoutPrefix:
@@ -82,7 +82,7 @@ class _WithoutPrefix:
 
 
 def test_rows_whose_prefixes_differ_share_only_what_is_equal():
-    """White space that fills the slot may count to the prefix: two inputs then differ inside it."""
+    """White space at the start of the slot may count as prefix: two inputs then differ inside it."""
     model = prompted("gpt2")
     batch = model.batch([model.encode(Example(text=text)) for text in TEXTS])
     other = replace(batch, ids=batch.ids.clone(), prefix=batch.prefix)
@@ -94,33 +94,33 @@ def test_rows_whose_prefixes_differ_share_only_what_is_equal():
 
 
 def test_the_cache_does_not_outlive_a_call():
-    """The user may train the model on between two explanations."""
+    """The user may train the model between two explanations."""
     model = prompted("llama")
     explain(model, TEXTS[0], "occlusion")
     with torch.no_grad():
         model.hf.base_model.layers[0].self_attn.v_proj.weight.mul_(-1)
-    found = explain(model, TEXTS[0], "occlusion")
+    attribution = explain(model, TEXTS[0], "occlusion")
     expected = explain(prompted("llama", model=model.hf), TEXTS[0], "occlusion")
-    assert np.allclose(found.scores, expected.scores, atol=1e-6)
+    assert np.allclose(attribution.scores, expected.scores, atol=1e-6)
 
 
 def test_a_prompt_that_ends_with_its_slot_survives_the_deletion_of_all_of_it():
     prompt = Prompt("Is it good or bad? It is not bad, it is rather good. {text}")
     model = prompted("gpt2", prompt)
-    found = explain(model, TEXTS[1], "kernel_shap", removal="delete")
-    assert np.isfinite(found.scores).all()
+    attribution = explain(model, TEXTS[1], "kernel_shap", removal="delete")
+    assert np.isfinite(attribution.scores).all()
     ids = gpt2_tokenizer()(prompt.template.replace(" {text}", ""), return_tensors="pt")["input_ids"]
     with torch.no_grad():
         logits = model.hf.eval()(input_ids=ids).logits[0, -1]
     pair = torch.stack([logits[gpt2_tokenizer()(w)["input_ids"][0]] for w in WORDS.values()]).double()
-    assert found.value_empty == pytest.approx(float(pair.softmax(0)[found.target.label]), abs=1e-5)
+    assert attribution.value_empty == pytest.approx(float(pair.softmax(0)[attribution.target.label]), abs=1e-5)
 
 
 def test_a_pair_fills_two_slots():
     model = prompted("llama", Prompt("Review: {text}\nIs it {text_pair}?\nSentiment:"))
-    found = explain(model, ("the soup was good", "rather bad"), "occlusion")
-    assert [u.segment for u in found.units] == sorted(u.segment for u in found.units)
-    assert {u.segment for u in found.units} == {0, 1}
+    attribution = explain(model, ("the soup was good", "rather bad"), "occlusion")
+    assert [u.segment for u in attribution.units] == sorted(u.segment for u in attribution.units)
+    assert {u.segment for u in attribution.units} == {0, 1}
     text = "Review: the soup was good\nIs it rather bad?\nSentiment:"
     encoding = model.encode(Example("the soup was good", "rather bad"))
     assert encoding.ids.tolist() == llama_tokenizer()(text)["input_ids"]

@@ -104,6 +104,7 @@ def test_a_file_with_bad_lines_keeps_the_good_ones(tmp_path: Path) -> None:
     assert "other settings" in other.stderr
 
 
+@pytest.mark.kill
 def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     texts = [f"film number {i} is a modest pleasure that accomplishes its goals" for i in range(400)]
     (tmp_path / "in.txt").write_text("\n".join(texts) + "\n")
@@ -136,10 +137,19 @@ def _scores(path: Path) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [("methods", "kernel_shap"), ("families", "deberta_v2"), ("removals", "zero")]
+    ("listing", "name"),
+    [
+        ("methods", "kernel_shap"),
+        ("metrics", "top_k_mass"),
+        ("agreement", "top_k_overlap"),
+        ("performance", "auroc"),
+        ("attack_measures", "rank_change"),
+        ("families", "deberta_v2"),
+        ("removals", "zero"),
+    ],
 )
-def test_list(kind: str, name: str, tmp_path: Path) -> None:
-    short, long = run("list", kind, cwd=tmp_path), run("list", kind, "--long", cwd=tmp_path)
+def test_list(listing: str, name: str, tmp_path: Path) -> None:
+    short, long = run("list", listing, cwd=tmp_path), run("list", listing, "--long", cwd=tmp_path)
     assert name in short.stdout
     assert len(long.stdout) > len(short.stdout)
 
@@ -149,13 +159,13 @@ def test_list_of_some_names(tmp_path: Path) -> None:
     assert [line.split()[0] for line in shown.splitlines() if not line.startswith(" ")] == ["decompx", "alti"]
     wrong = run("list", "removals", "zeros", cwd=tmp_path)
     assert wrong.returncode != 0
-    assert "there is no 'zeros' among the removals; did you mean 'zero'?" in " ".join(wrong.stderr.split())
+    assert "'zeros' is not in the list of removals; did you mean 'zero'?" in " ".join(wrong.stderr.split())
 
 
 def test_list_says_what_a_method_costs_and_where_it_works(tmp_path: Path) -> None:
     shown = " ".join(run("list", "methods", "--long", cwd=tmp_path).stdout.split())
     for words in (
-        "search; signed, not complete, per class; explains the probability unless told otherwise",
+        "search; signed, not complete, per class; explains the probability by default",
         "passes per input: at most (beam n (n + 1) + n) f memory per input: beam x n x n masks families: all",
         "families: all but deberta_v2",
         "f forward pass, b backward pass, n units",

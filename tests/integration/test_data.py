@@ -75,9 +75,9 @@ def test_show_a_generator(folder: Path) -> None:
         (["show"], "show needs a name, e.g. `assay data show builtin`"),
         (["show", "all/reviews"], "reviews has several splits; choose one with split=...: dev, train"),
         (["show", "all/reviews", "--split", "test"], "reviews has no split 'test'"),
-        (["show", "all/review"], "there is no file or folder 'all/review'"),
+        (["show", "all/review"], "no file or folder 'all/review'"),
         (["show", "all/notes.csv", "--columns", "label"], "write role=column"),
-        (["show", "nobody/nothing"], "is no file, folder or built-in name, and the hub did not give it"),
+        (["show", "nobody/nothing"], "is not a file, folder or built-in name, and could not be loaded from the hub"),
         (["list", "nowhere"], "nowhere is no folder"),
         (["list", "all/empty"], "holds no data sets"),
     ],
@@ -100,7 +100,7 @@ def test_explain_reads_the_same_files(folder: Path) -> None:
     assert [row["example_id"] for row in rows] == ["1", "3"]
     pair = run("explain", "--method", "occlusion", "--input", "in.json", "--output", "json.jsonl", cwd=folder)
     assert pair.returncode == 1
-    assert "line 2: the text is a int, not a string" in pair.stderr
+    assert "line 2: text must be a string, not int" in pair.stderr
     (row,) = [json.loads(line) for line in (folder / "json.jsonl").read_text().splitlines()]
     assert row["example_id"] == "x"
     assert {unit["segment"] for unit in row["units"]} == {0, 1}

@@ -76,9 +76,9 @@ def test_options_reach_the_evaluation(tmp_path: Path) -> None:
     [
         (["--methods", "lime,occlusio"], ["there is no method 'occlusio'", "did you mean 'occlusion'"]),
         (["--metrics", "sufficency"], ["there is no metric 'sufficency'", "did you mean 'sufficiency'"]),
-        (["--protocol", "eraserr"], ["there is no protocol 'eraserr'", "did you mean 'eraser'"]),
+        (["--protocol", "eraserr"], ["Unknown protocol 'eraserr'", "did you mean 'eraser'"]),
         (["--target", "positive"], ["target='positive'", "'predicted' or 'gold'"]),
-        (["--data", "nope.jsonl"], ["there is no file or folder 'nope.jsonl'"]),
+        (["--data", "nope.jsonl"], ["no file or folder 'nope.jsonl'"]),
         (["--methods", ","], ["methods=[]", "assay list methods"]),
         (["--limit", "0"], ["0 examples were asked for", "at least 1"]),
         (["--report", "no/such/r.html"], ["cannot write no/such/r.html", "there is no folder"]),
@@ -96,6 +96,7 @@ def test_bad_options_end_in_a_sentence(
     assert not (tmp_path / "report.html").exists()
 
 
+@pytest.mark.kill
 def test_a_killed_run_goes_on_and_ends_with_the_identical_table(tmp_path: Path) -> None:
     """Records that were written stay as they are, file by file, and the rest is what an undisturbed run finds."""
     texts = [f"film number {i} is a modest pleasure that accomplishes {i % 7} of its goals" for i in range(200)]

@@ -19,7 +19,7 @@ import pytest
 MINILM = Path("~/.cache/assay-teacher/minilm-sst2").expanduser()
 RAY = Path(sys.executable).parent / "ray"
 pytestmark = [
-    pytest.mark.slow,  # a cluster takes half a minute to start
+    pytest.mark.ray,  # a cluster takes half a minute to start
     pytest.mark.skipif(not RAY.exists(), reason="needs the extra: pip install 'assay[ray]'"),
 ]
 ENV = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1",
@@ -33,7 +33,7 @@ data:
 models: {minilm: MODEL, tiny: builtin}
 studies:
   evaluate: {methods: [gradient, "lime(samples=20)"], metrics: [sufficiency, comprehensiveness]}
-  randomisation: {kind: study, study: "layer_randomisation(methods=[gradient], modes=[independent])"}
+  randomisation: {kind: randomise, methods: [gradient], modes: [independent]}
 """
 
 

@@ -15,7 +15,7 @@ import transformers
 
 import assay
 from assay.explainers.attention._matrices import rollout
-from assay.explainers.decomposition._vectors import Rules, block_norms, class_vectors, through_blocks
+from assay.explainers.decomposition._vectors import DecompositionSettings, block_norms, class_vectors, through_blocks
 from assay.explainers.decomposition.alti import contributions
 from assay.explainers.decomposition.globenc import block_lengths
 from assay.models.encode import TextEncoder
@@ -69,7 +69,7 @@ def load(name: str, dtype: torch.dtype) -> tuple[Model, Any]:
     return model, model.batch([model.encode(example(text)) for text in TEXTS])
 
 
-def errors(trace: Trace, rules: Rules) -> tuple[float, float]:
+def errors(trace: Trace, rules: DecompositionSettings) -> tuple[float, float]:
     """Largest errors of hidden states and logits, relative to the largest entry."""
     states = [*(block.inputs for block in trace.blocks[1:]), trace.outputs]
     with torch.no_grad():
@@ -92,7 +92,7 @@ def exact(request: pytest.FixtureRequest) -> tuple[Model, Any, Trace]:
 def test_sums_in_float64(exact: tuple[Model, Any, Trace], rule: Any, activation: Any) -> None:
     model, _, trace = exact
     for gate in ("up", "gate", "half") if model.family.name in ("llama", "t5") else ("up",):
-        rules = Rules(rule, activation, gate, inside=rule != "bias_token")  # type: ignore[arg-type]
+        rules = DecompositionSettings(rule, activation, gate, inside=rule != "bias_token")  # type: ignore[arg-type]
         assert max(errors(trace, rules)) < 1e-9
         scores = class_vectors(trace, rules)[:, : trace.mask.shape[1]]
         assert (scores[trace.mask == 0] == 0).all()
@@ -108,7 +108,7 @@ def test_without_biases_it_is_input_x_gradient_of_the_frozen_network(exact: tupl
     model, batch, trace = exact
     hidden, gradient = frozen_gradient(model, batch, 0)
     expected = (hidden * gradient).sum(-1) * trace.mask
-    none = class_vectors(trace, Rules(None, inside=False))[..., 0] * trace.mask
+    none = class_vectors(trace, DecompositionSettings(None, inside=False))[..., 0] * trace.mask
     assert float((none - expected).abs().max()) < 1e-9 * float(expected.abs().max())
 
 
@@ -121,7 +121,7 @@ def test_alti_rows_sum_to_one(exact: tuple[Model, Any, Trace]) -> None:
 
 def test_globenc_is_decompx_in_rollout_mode(exact: tuple[Model, Any, Trace]) -> None:
     trace = exact[2]
-    rolled = rollout(block_norms(trace, Rules(None, feed_forward=False)))
+    rolled = rollout(block_norms(trace, DecompositionSettings(None, feed_forward=False)))
     product = rollout([block_lengths(block) * trace.mask[..., None] for block in trace.blocks])
     assert float((product - rolled).abs().max()) < 1e-9 * float(rolled.abs().max())
 
@@ -132,7 +132,7 @@ def test_a_causal_model_gives_nothing_to_the_future() -> None:
     real, size = trace.mask.bool(), trace.mask.shape[1]
     future = torch.ones(size, size).triu(1).bool() & real[:, :, None]  # (B,I,J)
     for rule in SHARING[:-1]:
-        for x in through_blocks(trace, Rules(rule)):  # type: ignore[arg-type]
+        for x in through_blocks(trace, DecompositionSettings(rule)):  # type: ignore[arg-type]
             assert (x[future] == 0).all()
             assert x[~future].abs().max() > 0.1
     for block in trace.blocks:
@@ -143,7 +143,7 @@ def test_a_causal_model_gives_nothing_to_the_future() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_sums_in_float32(name: str) -> None:
     model, batch = load(name, torch.float32)
-    hidden, logits = errors(model.trace(batch), Rules())
+    hidden, logits = errors(model.trace(batch), DecompositionSettings())
     assert hidden < 1e-4
     assert logits < 1e-5
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from integration.test_cli import ASSAY, run
-from unit.experiments.test_roar import QUICK, write
+from unit.studies.test_roar import QUICK, write
 
 pytestmark = pytest.mark.slow  # five processes, each of which reads torch and transformers
 

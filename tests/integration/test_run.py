@@ -29,7 +29,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from assay.experiments.job import Job, Place, Row, Work
+from assay.experiments.job import Job, JobContext, Row
+from assay.experiments.study import ReportContext, StudyContext, StudyReport
 from assay.masking.units import divide
 
 """
@@ -132,27 +133,31 @@ def test_a_failed_job_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None
     assert "1 of 2 jobs would be run" in here("run", *arguments, "--dry-run").output
 
 
-def test_the_kind_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new kind of study is one new file: that of the guide, as it stands there."""
-    from assay.experiments import kinds
-    from assay.experiments.results import results
+def test_the_study_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new study is one new folder: that of the guide, as it stands there, with its table in the report."""
+    from assay import report, results, studies
+    from assay.experiments.study import STUDIES
 
     (code,) = [
         part for part in re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL) if "class Length" in part
     ]
-    (tmp_path / "length.py").write_text(IMPORTS + code)
-    monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
-    monkeypatch.delitem(kinds.KINDS.__dict__, "modules", raising=False)
+    (tmp_path / "length").mkdir()
+    (tmp_path / "length" / "__init__.py").touch()
+    (tmp_path / "length" / "study.py").write_text(IMPORTS + code)
+    monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(tmp_path)])
+    monkeypatch.delitem(STUDIES.__dict__, "modules", raising=False)
     (tmp_path / "plan.yaml").write_text("data: [builtin]\nmodels: [builtin]\nstudies: {length: {units: word}}\n")
     done = here("run", str(tmp_path / "plan.yaml"), "--store", str(tmp_path / "s"))
     assert done.exit_code == 0, done.output
-    found = results(tmp_path / "plan.yaml", tmp_path / "s")
-    monkeypatch.delitem(kinds.KINDS.__dict__, "modules", raising=False)
-    assert len(found) == 30
-    assert all(row["study"] == "length" and row["value"] > 2 for row in found)
+    rows = results(tmp_path / "plan.yaml", store=tmp_path / "s")
+    files = {path.name for path in report(tmp_path / "plan.yaml", tmp_path / "report", store=tmp_path / "s")}
+    monkeypatch.delitem(STUDIES.__dict__, "modules", raising=False)
+    assert len(rows) == 30
+    assert all(row["study"] == "length" and row["value"] > 2 for row in rows)
+    assert "length.csv" in files
 
 
-@pytest.mark.slow
+@pytest.mark.kill
 def test_a_run_of_hundreds_of_real_jobs_killed_ten_times_ends_with_the_same_table(tmp_path: Path) -> None:
     """Small evaluations of the built-in model and trainings, each process killed (SIGKILL) at a random moment."""
     data = [f"  d{i}: {{source: builtin, limit: 2, seed: {i}}}" for i in range(220)]
@@ -189,7 +194,7 @@ studies:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.kill
 def test_a_training_killed_inside_a_plan_goes_on_and_ends_with_the_same_table(tmp_path: Path) -> None:
     """SIGKILL in the middle of the second training: the first is not repeated, the second goes on."""
     (tmp_path / "plan.yaml").write_text(TRAININGS.replace("EPOCHS", "60"))

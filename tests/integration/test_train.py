@@ -64,6 +64,7 @@ def test_train_then_explain(folder: Path) -> None:
     assert "holds a finished training" in again.stderr
 
 
+@pytest.mark.kill
 def test_killed_and_started_again(folder: Path) -> None:
     """Ends with the weights of an undisturbed run."""
     assert run(*options("whole"), cwd=folder).returncode == 0

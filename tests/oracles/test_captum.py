@@ -21,7 +21,7 @@ from torch import nn
 from transformers import AutoModelForSequenceClassification
 
 import assay
-from assay.explainers.perturbation.lime import closeness, sample_keeps, weighted_ridge
+from assay.explainers.perturbation.lime import proximity, sample_keeps, weighted_ridge
 
 from .peers import SENTENCES, TOXICITY, Peer, load, relative_error
 
@@ -187,7 +187,7 @@ def test_lime_is_captums_regression_on_our_masks(model):
     base = LimeBase(
         peer.probabilities,
         SkLearnRidge(alpha=0.5),
-        similarity_func=lambda original, other, keep, **_: torch.from_numpy(closeness(keep.bool().numpy(), 30.0)),
+        similarity_func=lambda original, other, keep, **_: torch.from_numpy(proximity(keep.bool().numpy(), 30.0)),
         perturb_func=lambda original, **_: next(rows)[None].float(),
         perturb_interpretable_space=True,
         from_interp_rep_transform=lambda keep, original, **_: peer.kept(keep.bool().numpy()),
@@ -224,7 +224,7 @@ def test_lime_agrees_with_the_authors_package(model):
         out = explainer.explain_instance(text, classify, labels=[peer.label], num_features=20, num_samples=1000)
         theirs.append([score for _, score in sorted(out.as_map()[peer.label])])
         values = answered[-1][:, peer.label]
-        again = weighted_ridge(seen[-1].astype(float), values, closeness(seen[-1], 25.0), 1.0)
+        again = weighted_ridge(seen[-1].astype(float), values, proximity(seen[-1], 25.0), 1.0)
         assert relative_error(again, theirs[-1]) < 1e-8
     ours = [assay.explain(model, text, f"lime(samples=1000, seed={s})", units="word").scores for s in range(12)]
     assert welch(ours, theirs) < 5

@@ -14,7 +14,7 @@ import assay
 from assay.core.types import Target
 from assay.explainers.attention._matrices import rollout
 from assay.explainers.decomposition import _units, _vectors
-from assay.explainers.decomposition._vectors import Rules, block_norms, class_vectors, through_blocks
+from assay.explainers.decomposition._vectors import DecompositionSettings, block_norms, class_vectors, through_blocks
 from assay.explainers.decomposition.alti import Alti, contributions
 from assay.explainers.decomposition.decompx import Decompx
 from assay.explainers.decomposition.globenc import Globenc, block_lengths
@@ -72,7 +72,9 @@ def gap(trace, rules):
 def test_vectors_sum_to_hidden_states_and_logits(case, rule):
     for activation in ("zero_origin", "tangent"):
         for gate in ("up", "gate", "half") if case in GATED else ("up",):
-            hidden, logits = gap(trace_of(case), Rules(rule, activation, gate, inside=rule != "bias_token"))
+            hidden, logits = gap(
+                trace_of(case), DecompositionSettings(rule, activation, gate, inside=rule != "bias_token")
+            )
             assert hidden < 1e-9
             assert logits < 1e-9
 
@@ -81,14 +83,14 @@ def test_vectors_sum_to_hidden_states_and_logits(case, rule):
 def test_float32_sums_hold_within_rounding(case):
     model = model_of(case)
     trace = model.trace(model.batch([model.encode(example(given)) for given in CASES[case].inputs]))
-    hidden, logits = gap(trace, Rules())
+    hidden, logits = gap(trace, DecompositionSettings())
     assert hidden <= 1e-4 * max(float(s.abs().max()) for s in states(trace))
     assert logits <= 1e-5 * float(trace.logits.abs().max())
 
 
 def test_without_biases_nothing_needs_to_sum():
     """The identity can fail: it is the biases, shared, that make it hold."""
-    assert gap(trace_of("bert"), Rules(None))[1] > 0.01
+    assert gap(trace_of("bert"), DecompositionSettings(None))[1] > 0.01
 
 
 @pytest.mark.parametrize("rule", SHARING)
@@ -97,7 +99,9 @@ def test_padding_gets_exactly_nothing(case, rule):
     trace = trace_of(case)
     assert not trace.mask.all()
     with torch.no_grad():
-        scores = class_vectors(trace, Rules(rule, inside=rule != "bias_token"))[:, : trace.mask.shape[1]]
+        scores = class_vectors(trace, DecompositionSettings(rule, inside=rule != "bias_token"))[
+            :, : trace.mask.shape[1]
+        ]
     assert (scores[trace.mask == 0] == 0).all()
 
 
@@ -107,7 +111,7 @@ def test_the_future_brings_nothing(case):
     future = torch.ones(trace.mask.shape[1], trace.mask.shape[1]).triu(1).bool()
     real = trace.mask.bool()
     for rule in ("absdot", "equal", "cls"):
-        for x in through_blocks(trace, Rules(rule)):
+        for x in through_blocks(trace, DecompositionSettings(rule)):
             assert all((x[b][future & real[b][:, None]] == 0).all() for b in range(len(x)))
             assert x.abs().max() > 0.1
     for block in trace.blocks:
@@ -118,14 +122,14 @@ def test_the_future_brings_nothing(case):
 @pytest.mark.parametrize("case", ["bert", "llama"])
 def test_chunks_and_parts_change_nothing(case, monkeypatch):
     trace = trace_of(case)
-    whole = class_vectors(trace, Rules())
-    parts = [class_vectors(part, Rules()) for part in trace.parts(1)]
+    whole = class_vectors(trace, DecompositionSettings())
+    parts = [class_vectors(part, DecompositionSettings()) for part in trace.parts(1)]
     assert len(parts) == len(trace.mask)
     for row, part in zip(whole, parts, strict=True):
         assert torch.allclose(row[: part.shape[1]], part[0], atol=1e-12)
     monkeypatch.setattr(_vectors, "CACHED", 1)
     monkeypatch.setattr(_vectors, "MIXED", 300)
-    assert torch.allclose(class_vectors(trace, Rules()), whole, atol=1e-12)
+    assert torch.allclose(class_vectors(trace, DecompositionSettings()), whole, atol=1e-12)
 
 
 def test_heads_may_be_narrower_together_than_the_model():
@@ -133,7 +137,7 @@ def test_heads_may_be_narrower_together_than_the_model():
     model = t5(head_width=4)
     trace = model.trace(model.batch([model.encode(example("a modest pleasure"))]))
     assert trace.blocks[0].attention.output.weight.shape == (32, 16)
-    for rules in (Rules(), Rules("norm", inside=False)):
+    for rules in (DecompositionSettings(), DecompositionSettings("norm", inside=False)):
         assert max(gap(trace, rules)) < 1e-4
 
 
@@ -144,8 +148,8 @@ def test_one_map_per_row_is_the_two_layers(case, monkeypatch):
     found = []
     for pays in (False, True):
         monkeypatch.setattr(_units, "maps_pay", lambda *sizes, pays=pays: pays)
-        found.append(class_vectors(trace, Rules()))
-        assert gap(trace, Rules())[0] < 1e-9
+        found.append(class_vectors(trace, DecompositionSettings()))
+        assert gap(trace, DecompositionSettings())[0] < 1e-9
     assert torch.allclose(*found, atol=1e-10)
 
 
@@ -166,8 +170,8 @@ def test_without_biases_it_is_input_x_gradient_of_the_frozen_network(case):
     expected = (hidden * gradient).sum(-1) * trace.mask
     assert torch.allclose(trace.blocks[0].inputs, hidden)
     with torch.no_grad():
-        none = class_vectors(trace, Rules(None, inside=False))[..., 1] * trace.mask
-        apart = class_vectors(trace, Rules("bias_token", inside=False))[..., 1]
+        none = class_vectors(trace, DecompositionSettings(None, inside=False))[..., 1] * trace.mask
+        apart = class_vectors(trace, DecompositionSettings("bias_token", inside=False))[..., 1]
     assert torch.allclose(none, expected, atol=1e-10)
     assert torch.allclose(apart[:, :-1] * trace.mask, expected, atol=1e-10)
     assert expected.abs().max() > 0.05
@@ -181,7 +185,7 @@ def test_one_backward_pass_gives_the_scores_of_the_bias_token(case, activation):
     for gate in ("up", "gate", "half") if case in GATED else ("up",):
         fast = Decompx("bias_token", activation, gate).attribute(model, batch, targets)
         with torch.no_grad():
-            slow = class_vectors(trace, Rules("bias_token", activation, gate, inside=False))
+            slow = class_vectors(trace, DecompositionSettings("bias_token", activation, gate, inside=False))
         slow = slow[..., 0] - slow[..., 2]
         assert torch.allclose(fast.scores * trace.mask, slow[:, :-1] * trace.mask, atol=1e-10)
         assert np.allclose(fast.extra["biases"], slow[:, -1], atol=1e-10)
@@ -212,8 +216,8 @@ def test_decompx_is_the_papers(text, rule, activation):
     _, hf, batch, trace = text
     with torch.no_grad():
         expected, vectors = literal_bert.decompx(hf, batch.ids, rule, activation)
-        assert torch.allclose(class_vectors(trace, Rules(rule, activation))[0], expected, atol=1e-10)
-        for mine, theirs in zip(through_blocks(trace, Rules(rule, activation)), vectors, strict=True):
+        assert torch.allclose(class_vectors(trace, DecompositionSettings(rule, activation))[0], expected, atol=1e-10)
+        for mine, theirs in zip(through_blocks(trace, DecompositionSettings(rule, activation)), vectors, strict=True):
             assert torch.allclose(mine[0], theirs, atol=1e-10)
 
 
@@ -231,7 +235,7 @@ def test_another_scale_weights_the_classes_by_its_slope(text):
     found = Decompx().attribute(model, batch, Targets((Target(1, scale="probability"),), "logit")).scores[0]
     p = trace.logits[0].softmax(-1)
     slope = p[1] * (torch.eye(3, dtype=p.dtype)[1] - p)
-    assert torch.allclose(found, class_vectors(trace, Rules())[0] @ slope, atol=1e-12)
+    assert torch.allclose(found, class_vectors(trace, DecompositionSettings())[0] @ slope, atol=1e-12)
 
 
 @pytest.mark.parametrize("distance", ["l1", "l2"])
@@ -275,7 +279,7 @@ def test_globenc_is_decompx_in_rollout_without_biases_and_feed_forward(case):
     """Values keep their bias; all other biases and the feed-forward layers are off."""
     trace = trace_of(case)
     real = trace.mask[..., None]
-    rolled = rollout(block_norms(trace, Rules(None, feed_forward=False)))
+    rolled = rollout(block_norms(trace, DecompositionSettings(None, feed_forward=False)))
     product = rollout([block_lengths(block) * real for block in trace.blocks])
     assert torch.allclose(product, rolled, rtol=1e-9, atol=1e-9)
     assert rolled.abs().max() > 0.1
@@ -346,7 +350,7 @@ def test_adapters_are_part_of_the_layers():
     torch.manual_seed(0)
     wrapped = assay.load_model(peft.get_peft_model(model.hf, config), model.tokenizer)
     trace = wrapped.trace(wrapped.batch([wrapped.encode(example("a modest pleasure"))]))
-    assert gap(trace, Rules())[1] < 1e-4
+    assert gap(trace, DecompositionSettings())[1] < 1e-4
 
 
 @pytest.mark.parametrize(

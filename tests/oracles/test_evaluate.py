@@ -11,7 +11,6 @@ import torch
 import assay
 from assay.datasets.builtin import builtin
 from assay.datasets.load import load_dataset
-from assay.studies.evaluate.evaluation import run_evaluation
 
 TEXTS = [example.text or "" for example in builtin()[:5]]
 
@@ -21,15 +20,16 @@ def probability(model: assay.models.model.Model, ids: list[int], label: int) -> 
         return float(model.hf.eval()(input_ids=torch.tensor([ids])).logits.double().softmax(-1)[0, label])
 
 
-def test_sufficiency_and_comprehensiveness_by_hand() -> None:
+def test_sufficiency_and_comprehensiveness_by_hand(tmp_path: Path) -> None:
     model = assay.load_model("builtin")
-    found = run_evaluation(
+    found = assay.evaluate(
         model,
         load_dataset([{"text": text} for text in TEXTS]),
         ["occlusion", "random"],
         ["sufficiency", "comprehensiveness", "log_odds(protocol=thesis)"],
         protocol="eraser",
-    )
+        store=tmp_path,
+    ).evaluation
     for method in ("occlusion", "random"):
         for i, attribution in enumerate(assay.explain(model, TEXTS, method)):
             ids = model.tokenizer(TEXTS[i])["input_ids"]
@@ -51,7 +51,7 @@ def test_sufficiency_and_comprehensiveness_by_hand() -> None:
 
 
 def test_a_second_run_takes_everything_from_the_store(tmp_path: Path) -> None:
-    from assay.studies.evaluate.result import evaluate
+    from assay.api.evaluate import evaluate
 
     model = assay.load_model("builtin")
     settings = {"limit": 6, "methods": ["occlusion", "random"], "store": tmp_path}
@@ -66,26 +66,26 @@ def test_a_second_run_takes_everything_from_the_store(tmp_path: Path) -> None:
 
 
 def test_micro_top_k_f1_pools_hits_over_examples() -> None:
-    from assay.evaluation.gold import order, true_units
-    from assay.studies.evaluate.result import evaluate
+    from assay.api.evaluate import evaluate
+    from assay.evaluation.attribution_metric import descending_order, rationale_units
 
     model, data = assay.load_model("builtin"), builtin()[:8]
     specs = ["top_k_f1(k=3)", "top_k_f1(k=3, average=micro)"]
     result = evaluate(model, data, ["occlusion", "random"], specs, progress=False)
     counts = []
     for attribution, example in zip(assay.explain(model, list(data), "occlusion"), data, strict=True):
-        truth = true_units(attribution.units, example)
-        counts.append([truth[order(attribution.scores)[:3]].sum(), 3, truth.sum()])
+        truth = rationale_units(attribution.units, example)
+        counts.append([truth[descending_order(attribution.scores)[:3]].sum(), 3, truth.sum()])
     hits, chosen, true = np.array(counts, float).T
     found = {row["metric"]: row["value"] for row in result.table() if row["method"] == "occlusion"}
     assert found[specs[0]] == pytest.approx((2 * hits / (chosen + true)).mean())
     assert found[specs[1]] == pytest.approx(2 * hits.sum() / (chosen.sum() + true.sum()))
-    assert not result.twins, "the same values, but other weights"
 
 
-def test_curves_of_short_and_long_texts_have_the_same_points() -> None:
+def test_curves_of_short_and_long_texts_have_the_same_points(tmp_path: Path) -> None:
     data = load_dataset([{"text": "dull"}, {"text": "a warm, funny and beautifully filmed story about two sisters"}])
-    found = run_evaluation("builtin", data, ["occlusion"], ["deletion", "insertion", "sufficiency"], progress=False)
+    metrics = ["deletion", "insertion", "sufficiency"]
+    found = assay.evaluate("builtin", data, ["occlusion"], metrics, store=tmp_path, progress=False).evaluation
     assert {name: rows["occlusion"].shape for name, rows in found.curves.items()} == {
         "deletion": (2, 21),
         "insertion": (2, 21),

@@ -9,8 +9,8 @@ from scipy.stats import spearmanr
 
 import assay
 from assay.core.errors import SpecError
+from assay.datasets.examples import as_examples
 from assay.evaluation.sanity.layer_randomisation import LayerRandomisation, correlation, summary
-from assay.explainers.inputs import examples
 from assay.models import hooks
 from assay.models.load import load_model, save_model
 from families import CASES, TRANSFORMER_CASES, TRANSFORMERS, fresh, model_of
@@ -22,7 +22,7 @@ METHODS = ("gradient", "average_attention")
 def study(case, **fields):
     with quiet():
         return LayerRandomisation(methods=METHODS, **fields).run(
-            model_of(case), list(examples(CASES[case].inputs)), progress=False
+            model_of(case), list(as_examples(CASES[case].inputs)), progress=False
         )
 
 
@@ -90,7 +90,7 @@ def test_the_blocks_change_and_come_back(case):
     """Within: these blocks and no other parameter differ, and so do the outputs. After: every tensor is the old one."""
     model = fresh(case)
     as_a_user_may_have_it(model)
-    before, batch = State.of(model), model.batch([model.encode(e) for e in examples(CASES[case].inputs[:1])])
+    before, batch = State.of(model), model.batch([model.encode(e) for e in as_examples(CASES[case].inputs[:1])])
     with torch.no_grad():
         whole = model.logits(batch)
     weights = {k: v.clone() for k, v in model.hf.state_dict().items()}
@@ -142,7 +142,7 @@ def test_rows_against_a_literal_loop():
 
 def test_the_first_step_is_shared_and_passes_are_those_needed():
     """2 blocks, two modes: 3 different broken models, not 4; a gradient is one forward and one backward each."""
-    model, inputs = model_of("bert"), list(examples(CASES["bert"].inputs))
+    model, inputs = model_of("bert"), list(as_examples(CASES["bert"].inputs))
     forwards, backwards = model.passes.forwards, model.passes.backwards
     LayerRandomisation(methods=("gradient",)).run(model, inputs, progress=False)
     assert model.passes.forwards - forwards == 4 * len(inputs)
@@ -150,7 +150,7 @@ def test_the_first_step_is_shared_and_passes_are_those_needed():
 
 
 def test_a_method_that_never_looks_keeps_its_scores():
-    rows = LayerRandomisation(methods=("random",)).run(model_of("bert"), list(examples(CASES["bert"].inputs)))
+    rows = LayerRandomisation(methods=("random",)).run(model_of("bert"), list(as_examples(CASES["bert"].inputs)))
     assert all(row["spearman"] == pytest.approx(1) for row in rows)
 
 
@@ -158,7 +158,7 @@ def test_causal_attention_stays():
     """The thesis's fact: on GPT-2 both attention methods stay near 1, because the mask alone orders the positions."""
     both = LayerRandomisation(methods=("average_attention", "attention_rollout(residual=False)"))
     with quiet():
-        rows = both.run(model_of("gpt2"), list(examples(CASES["gpt2"].inputs[:1])), progress=False)
+        rows = both.run(model_of("gpt2"), list(as_examples(CASES["gpt2"].inputs[:1])), progress=False)
     assert np.mean([row["spearman"] for row in rows]) > 0.85
 
 
@@ -196,7 +196,7 @@ def test_summary_and_undefined():
 
 
 def test_bad_settings():
-    with pytest.raises(SpecError, match=r"no mode 'cascade'.*did you mean 'cascading'"):
+    with pytest.raises(SpecError, match=r"Unknown mode 'cascade'.*did you mean 'cascading'"):
         LayerRandomisation(modes=("cascade",))
     with pytest.raises(SpecError, match="at least one method"):
         LayerRandomisation(methods=())

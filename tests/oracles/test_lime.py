@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 from sklearn.linear_model import LinearRegression, Ridge
 
 import toys
-from assay.explainers.perturbation.lime import Lime, closeness, sample_keeps, weighted_ridge
+from assay.explainers.perturbation.lime import Lime, proximity, sample_keeps, weighted_ridge
 
 
 def curved(keep):
@@ -52,7 +52,7 @@ def test_equals_a_literal_fit(n, ridge, width):
 def test_without_a_penalty_it_is_weighted_least_squares():
     method = Lime(samples=300, ridge=0.0)
     keep = masks_of(method, 8)
-    fit = LinearRegression().fit(keep, curved(keep), sample_weight=closeness(keep, 25.0))
+    fit = LinearRegression().fit(keep, curved(keep), sample_weight=proximity(keep, 25.0))
     assert np.allclose(toys.play(method, 8, curved), fit.coef_, atol=1e-9)
 
 
@@ -63,7 +63,7 @@ def test_a_heavy_penalty_shrinks_the_scores():
 
 def test_the_intercept_is_not_penalised():
     keep = sample_keeps(6, 200, np.random.default_rng(0))
-    x, weight = keep.astype(float), closeness(keep, 25.0)
+    x, weight = keep.astype(float), proximity(keep, 25.0)
     assert np.allclose(weighted_ridge(x, curved(keep), weight, 5.0), weighted_ridge(x, curved(keep) + 100, weight, 5.0))
 
 
@@ -86,7 +86,7 @@ def test_masks():
 def test_the_kernel_at_its_ends():
     keep = np.zeros((3, 4), bool)
     keep[1:] = [[True] * 4, [True, False, False, False]]
-    empty, full, quarter = closeness(keep, 25.0)
+    empty, full, quarter = proximity(keep, 25.0)
     assert math.isclose(full, 1.0)
     assert math.isclose(empty, math.exp(-0.5 * (100 / 25) ** 2))  # distance 100
     assert math.isclose(quarter, math.exp(-0.5 * (50 / 25) ** 2))  # cosine 1/2

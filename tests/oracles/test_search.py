@@ -12,18 +12,19 @@ import pytest
 
 import assay
 from assay.core.errors import SpecError
+from assay.core.metric_facts import MetricFacts
 from assay.core.spec import Spec
 from assay.explainers import METHODS
-from assay.explainers.search._objective import Prefixes, prefix_weights
+from assay.explainers.search._objective import PrefixSum, prefix_weights
 from assay.explainers.search.beam_search import BeamSearch, signed_ranks
 from assay.explainers.search.greedy import Greedy
 from assay.faithfulness import FAITHFULNESS
 from assay.faithfulness.protocol import PROTOCOLS
-from assay.studies.evaluate.evaluation import run_evaluation
 from toys import bert
 
 SOLVEX = ("comp_suff", "comp", "suff")
-METRICS = [f"{name}(protocol={protocol})" for name in FAITHFULNESS.names for protocol in PROTOCOLS]
+AOPC = [f"{name}(protocol={p}, aopc=True)" for name in ("comprehensiveness", "sufficiency") for p in PROTOCOLS]
+METRICS = [*(f"{name}(protocol={p})" for name in FAITHFULNESS.names for p in PROTOCOLS), *AOPC]
 
 
 def random_game(n, seed=0):
@@ -85,7 +86,7 @@ def test_any_metric_can_be_the_objective(metric):
     full = value(game, n, range(n))
     all_values = [made.measure(game(made.keeps(np.array(order))), full) for order in permutations(range(n))]
     _, extra = found(METHODS.make(f"beam_search({metric}, beam=20)"), n, game)
-    best = max(all_values) if made.better == "higher" else min(all_values)
+    best = max(all_values) if made.facts.better == "higher" else min(all_values)
     assert extra["objective_value"] == pytest.approx(best, abs=1e-12)
     assert extra["exact"] is True
     assert sorted(extra["order"]) == list(range(n))
@@ -155,7 +156,9 @@ def test_an_additive_game_is_sorted_by_contribution(method):
     assert (np.sign(scores) == np.sign(CONTRIBUTIONS))[nonzero].all()
 
 
-@pytest.mark.parametrize("metric", ["aopc_comprehensiveness(protocol=aml)", "log_odds", "sufficiency(protocol=aml)"])
+@pytest.mark.parametrize(
+    "metric", ["comprehensiveness(protocol=aml, aopc=True)", "log_odds", "sufficiency(protocol=aml)"]
+)
 def test_units_behind_the_last_size_follow_by_their_effect(metric):
     """Such a metric does not care about the order of the rest; we still give the sensible one."""
     _, extra = found(METHODS.make(f"greedy({metric})"), 8, additive)
@@ -229,16 +232,19 @@ def test_a_metric_of_few_sizes_stops_early():
 TEXTS = ["a modest pleasure that accomplishes its goals", "the plot is thin and bad"]
 
 
-@pytest.mark.parametrize("metric", ["log_odds", "aopc_comprehensiveness", "sufficiency"])
-def test_what_it_reports_is_what_the_evaluation_measures(metric):
+@pytest.mark.parametrize(
+    "metric",
+    ["log_odds(protocol=thesis)", "comprehensiveness(protocol=thesis, aopc=True)", "sufficiency(protocol=thesis)"],
+)
+def test_what_it_reports_is_what_the_evaluation_measures(metric, tmp_path):
     """Scale, class and formula are the metric's own, where the removal is the same."""
-    spec = f"beam_search({metric}(protocol=thesis), beam=4)"
-    options = {"protocol": "thesis", "removal": "mask_token", "progress": False}
-    result = run_evaluation(bert(), assay.load_dataset(TEXTS), [spec, "greedy"], [metric], **options)
+    spec = f"beam_search({metric}, beam=4)"
+    options = {"removal": "mask_token", "progress": False, "store": tmp_path}
+    result = assay.evaluate(bert(), assay.load_dataset(TEXTS), [spec, "greedy"], [metric], **options).evaluation
     (values,) = result.values.values()
     reported = [a.extra["objective_value"] for a in result.shown[spec]]
     assert values[spec] == pytest.approx(reported, abs=1e-6)
-    gain = (values[spec] - values["greedy"]) * (1 if FAITHFULNESS.get(metric).better == "higher" else -1)
+    gain = (values[spec] - values["greedy"]) * (1 if FAITHFULNESS.make(metric).facts.better == "higher" else -1)
     assert (gain >= -1e-6).all()  # what it optimises it does best, on these
 
 
@@ -269,10 +275,10 @@ class Largest:
     """No sum: the largest of the values."""
 
     protocol: str = "eraser"
-    better: ClassVar[str] = "higher"
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="any number")
 
     def keeps(self, order):
-        return Prefixes(True, False).keeps(order)
+        return PrefixSum(True, False).keeps(order)
 
     def measure(self, values, value_full):
         return float(values.max(initial=0.0))
@@ -282,7 +288,7 @@ class Largest:
 class Ends:
     """No prefix: the first and the last unit of an order."""
 
-    better: ClassVar[str] = "higher"
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="any number")
 
     def keeps(self, order):
         return np.isin(np.arange(len(order)), [order[0], order[-1]])[None]
@@ -292,13 +298,13 @@ class Ends:
 
 
 def test_bad_objectives_get_a_sentence():
-    with pytest.raises(SpecError, match="no objective 'comprehensivness'; did you mean 'comprehensiveness'"):
+    with pytest.raises(SpecError, match="Unknown objective 'comprehensivness'; did you mean 'comprehensiveness'"):
         METHODS.make("beam_search(comprehensivness)")
     with pytest.raises(SpecError, match="beam must be at least 1"):
         METHODS.make("beam_search(beam=0)")
     with pytest.raises(SpecError, match="no parameter 'fraction'"):
         METHODS.make("greedy(log_odds(fraction=1))")
-    with pytest.raises(SpecError, match="largest is no weighted sum"):
+    with pytest.raises(SpecError, match="largest is not a weighted sum"):
         prefix_weights(Largest(), 4)
-    with pytest.raises(SpecError, match="ends asks for more than prefixes"):
+    with pytest.raises(SpecError, match="ends needs other masks than prefixes"):
         prefix_weights(Ends(), 4)

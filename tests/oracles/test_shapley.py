@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 import toys
 from assay.explainers.perturbation.kernel_shap import KernelShap
 
-few = pytest.mark.filterwarnings("ignore:kernel_shap.* is too few for")  # the point of these tests
+few = pytest.mark.filterwarnings("ignore:kernel_shap.*too few samples for")  # the point of these tests
 
 
 @pytest.fixture(autouse=True)

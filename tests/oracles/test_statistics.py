@@ -83,6 +83,7 @@ def test_ties_that_rounding_would_break_are_ties(unit):
         assert (found.low / unit, found.high / unit) == pytest.approx((same.low, same.high), rel=1e-9)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("kind", ["bca", "percentile"])
 @pytest.mark.parametrize("n", [100, 200])
 @pytest.mark.parametrize("data", DATA)
@@ -178,6 +179,7 @@ def not_above_5_percent(count, repetitions):
     return stats.binomtest(count, repetitions, 0.05, alternative="greater").pvalue > 0.01
 
 
+@pytest.mark.simulation
 def test_random_beats_random_in_one_of_twenty():
     count = sum(any(s.beats_random for s in standings) for standings in claims(2, 100, "random", 2000))
     assert not_above_5_percent(count, 2000)

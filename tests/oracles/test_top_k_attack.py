@@ -12,13 +12,13 @@ import torch
 import assay
 from assay.core.errors import SpecError, UnsupportedError
 from assay.core.types import Target
-from assay.evaluation import GOLD
-from assay.evaluation.adversarial._ascent import Problem, Rule, ascend, top_mask
+from assay.datasets.examples import as_examples
+from assay.evaluation import ATTACK_MEASURES
+from assay.evaluation.adversarial._ascent import AscentSettings, AttackProblem, ascend, top_mask
 from assay.evaluation.adversarial._top import top_k
 from assay.evaluation.adversarial.rank_change import changed_places
 from assay.evaluation.adversarial.top_k_attack import TopKAttack, summary
 from assay.explainers.explain import Job, named_methods
-from assay.explainers.inputs import examples
 from families import CASES, fresh, model_of, precise
 from runs import State, as_a_user_may_have_it, hook_free, quiet
 
@@ -29,14 +29,14 @@ ATTACKED = ["gradient", "gradient(reduction=sum)", "gradient_x_input", IG]
 def problem(case, method, scale=None, inputs=2):
     with quiet():
         job = Job.make(precise(case), named_methods([method]))
-    chunk = list(enumerate(examples(CASES[case].inputs[:inputs])))
+    chunk = list(enumerate(as_examples(CASES[case].inputs[:inputs])))
     on = job.open(chunk, [Target(scale=scale)] * len(chunk))
     made = next(iter(job.methods.values()))
-    return Problem.of(job.model, made, job.batch(on.encodings), on.asked, [e.players for e in on.encodings])
+    return AttackProblem.of(job.model, made, job.batch(on.encodings), on.asked, [e.players for e in on.encodings])
 
 
 def rule(objective="prediction_kept", **more):
-    return Rule(
+    return AscentSettings(
         **{"alpha": 1, "beta": 1, "steps": 20, "rate": 0.1, "halve": 8, "tolerance": 1e-5, "patience": 20, **more},
         objective=objective,
     )
@@ -45,7 +45,7 @@ def rule(objective="prediction_kept", **more):
 def attack(case, model=None, **fields):
     with quiet():
         return TopKAttack(**{"steps": 12, "shown": 99, **fields}).run(
-            model or model_of(case), list(examples(CASES[case].inputs)), progress=False
+            model or model_of(case), list(as_examples(CASES[case].inputs)), progress=False
         )
 
 
@@ -61,13 +61,13 @@ def test_gradient_of_the_objective_by_finite_differences(case, scale, method, ob
     rng = torch.Generator().manual_seed(3)
     with torch.enable_grad(), p.model.frozen():
         zero = torch.zeros_like(p.start).requires_grad_()
-        look, targets = p.look(zero)
+        look, targets = p.explain(zero)
         labels = targets.labels
         top = top_mask(look.scores.detach(), p.units, [2, 1])
         p0 = p.probability(look.logits, labels).detach()
 
         def value(delta):
-            seen, _ = p.look(delta)
+            seen, _ = p.explain(delta)
             d = -(seen.scores * top).sum(-1)
             return climb.value(d, p0 - p.probability(seen.logits, labels)).sum()
 
@@ -126,7 +126,7 @@ def test_the_best_delta_does_what_the_row_says():
     assert (state.best_delta.abs() <= 0.3).all()
     assert not state.best_delta[~p.batch.playing].any()
     with torch.enable_grad(), p.model.frozen():
-        look, _ = p.look(state.best_delta.clone().requires_grad_())
+        look, _ = p.explain(state.best_delta.clone().requires_grad_())
     assert torch.equal(look.logits.argmax(-1), state.labels)
     assert torch.allclose(look.scores, state.best_scores, atol=1e-9)
     assert torch.allclose(p.probability(look.logits, state.labels), state.best_probability, atol=1e-9)
@@ -159,11 +159,11 @@ def test_ascent_against_a_literal_loop():
     state = ascend(p, climb, torch.full((1,), 0.15, dtype=torch.float64), [2])
     with torch.enable_grad(), p.model.frozen():
         delta, best, place = torch.zeros_like(p.start), -np.inf, None
-        scores = p.look(delta.clone().requires_grad_())[0].scores[0]
+        scores = p.explain(delta.clone().requires_grad_())[0].scores[0]
         top = scores.argsort(descending=True)[:2]
         for step in range(11):
             here = delta.clone().requires_grad_()
-            look, _ = p.look(here)
+            look, _ = p.explain(here)
             d = -look.scores[0, top].sum()
             if float(d.detach()) > best and int(look.logits.argmax()) == int(state.labels):
                 best, place = float(d.detach()), delta
@@ -209,7 +209,7 @@ def test_relative_epsilon():
     rows = attack("bert", methods=("gradient",), epsilon=0.5, relative=True, steps=2)
     model = model_of("bert")
     for row, given in zip(rows, CASES["bert"].inputs, strict=False):
-        encoding = model.encode(next(examples([given])))
+        encoding = model.encode(next(as_examples([given])))
         inner = [i for i, span in enumerate(encoding.spans) if span.segment >= 0]
         x = model.embeddings(model.batch([encoding]))[0, inner]
         assert row["epsilon"] == pytest.approx(0.5 * float((x**2).mean().sqrt()), rel=1e-5)
@@ -220,10 +220,10 @@ def test_the_model_is_left_as_it_was_and_errors_speak():
     model = fresh("bert")
     as_a_user_may_have_it(model)
     before = State.of(model)
-    with pytest.raises(UnsupportedError, match="cannot be attacked by gradients"):
-        TopKAttack(methods=("average_attention",)).run(model, list(examples(CASES["bert"].inputs)))
-    with pytest.raises(UnsupportedError, match="no gradient to follow"):
-        TopKAttack(methods=("lime",)).run(model, list(examples(CASES["bert"].inputs)))
+    with pytest.raises(UnsupportedError, match="cannot be attacked: its scores"):
+        TopKAttack(methods=("average_attention",)).run(model, list(as_examples(CASES["bert"].inputs)))
+    with pytest.raises(UnsupportedError, match="it has no gradient"):
+        TopKAttack(methods=("lime",)).run(model, list(as_examples(CASES["bert"].inputs)))
     before.assert_same(State.of(model))
     with pytest.raises(SpecError, match="did you mean 'prediction_kept'"):
         TopKAttack(objectives=("prediction",))
@@ -233,7 +233,7 @@ def test_the_model_is_left_as_it_was_and_errors_speak():
 
 def test_passes_are_those_needed():
     """A gradient step is one forward, one backward and one backward through it; the last look adds f + b."""
-    model, inputs = model_of("bert"), list(examples(CASES["bert"].inputs))
+    model, inputs = model_of("bert"), list(as_examples(CASES["bert"].inputs))
     f, b = model.passes.forwards, model.passes.backwards
     TopKAttack(methods=("gradient",), objectives=("prediction_kept",), steps=10, tolerance=0.0).run(model, inputs)
     assert model.passes.forwards - f == 11 * len(inputs)
@@ -259,11 +259,11 @@ def test_metrics_by_hand():
         return replace(old, scores=np.array(scores, np.float32), extra={"probability": p})
 
     first, second = made([4, 3, 2, 1], 0.9), made([1, 5, 2, 0], 0.7)
-    assert GOLD.make("rank_change(share=0.5)").compare(first, second) == 1.0  # [0, 1] against [1, 2]
-    assert GOLD.make("rank_change(share=0.75)").compare(first, second) == 1.0
-    assert GOLD.make("rank_change(share=1.0)").compare(first, second) == pytest.approx(3 / 4)
-    assert GOLD.make("top_k_sum_change(share=0.5)").compare(first, second) == pytest.approx(1.0)  # 3 - 2
-    assert GOLD.make("probability_change").compare(first, second) == pytest.approx(0.2)
+    assert ATTACK_MEASURES.make("rank_change(share=0.5)").compare(first, second) == 1.0  # [0, 1] against [1, 2]
+    assert ATTACK_MEASURES.make("rank_change(share=0.75)").compare(first, second) == 1.0
+    assert ATTACK_MEASURES.make("rank_change(share=1.0)").compare(first, second) == pytest.approx(3 / 4)
+    assert ATTACK_MEASURES.make("top_k_sum_change(share=0.5)").compare(first, second) == pytest.approx(1.0)  # 3 - 2
+    assert ATTACK_MEASURES.make("probability_change").compare(first, second) == pytest.approx(0.2)
 
 
 def test_summary_has_intervals():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -15,11 +14,9 @@ from assay.core.errors import AssayError, InputError, SpecError
 from assay.core.progress import Progress
 from assay.core.spec import Spec
 from assay.core.types import Example
-from assay.datasets.columns import guess
-from assay.datasets.examples import example_of
-from assay.datasets.read import rows
+from assay.datasets.examples import as_example
+from assay.datasets.read import read_rows
 from assay.explainers.explain import CHUNK, Job
-from assay.explainers.inputs import example
 
 
 @dataclass
@@ -35,9 +32,9 @@ def explain_file(job: Job, source: Path, output: Path, target: str | None, *, ov
     """Explain every line of `source` into `output`; returns the exit code: 1 if any line could not be explained."""
     done = _prepare(output, _settings(job, target), overwrite=overwrite)
     report = Report()
-    total = sum(1 for _ in rows(source)) * len(job.methods)
+    total = sum(1 for _ in read_rows(source)) * len(job.methods)
     with output.open("a", encoding="utf-8") as out, Progress("explaining", total, show=True) as bar:
-        lines = enumerate(rows(source), start=1)
+        lines = enumerate(read_rows(source), start=1)
         while chunk := list(islice(lines, CHUNK)):
             _chunk(job, chunk, target, done, out, bar, report)
     _say(report, output)
@@ -116,19 +113,12 @@ def _good(job: Job, line: int, raw: Any, report: Report) -> Example | None:
     try:
         if isinstance(raw, InputError):
             raise raw
-        item = _example(raw, line)
+        item = as_example(raw, line)
         job.encode(item, line)
     except InputError as error:
         report.bad[line] = error.message
         return None
     return item
-
-
-def _example(raw: Any, line: int) -> Example:
-    """A row by the names of its columns, as load_dataset reads it; a text or a pair as it is."""
-    if not isinstance(raw, Mapping):
-        return example(raw, line)
-    return example_of(raw, guess([name for name, value in raw.items() if value is not None]).bare(), line)
 
 
 def _say(report: Report, output: Path) -> None:

@@ -74,12 +74,12 @@ def _own() -> Iterator[tuple[str, str]]:
 
 def _folder(folder: Path) -> Iterator[tuple[str, str]]:
     """The data sets of a folder, each a file or a folder of files, with their splits."""
-    from assay.datasets.splits import files
+    from assay.datasets.splits import split_files
 
     if not folder.is_dir():
         raise SpecError(f"{folder} is no folder; give one that holds data sets, or none for the built-in ones")
-    found = {path.name: list(files(path)) for path in sorted(folder.iterdir()) if path.is_dir()}
-    found |= {paths[0].name: ["one file"] for paths in files(folder).values()}
+    found = {path.name: list(split_files(path)) for path in sorted(folder.iterdir()) if path.is_dir()}
+    found |= {paths[0].name: ["one file"] for paths in split_files(folder).values()}
     if not any(found.values()):
         raise SpecError(f"{folder} holds no data sets; give a folder with csv, tsv, jsonl, json, parquet or npz files")
     yield from ((name, ", ".join(splits)) for name, splits in found.items() if splits)

@@ -35,7 +35,19 @@ if TYPE_CHECKING:
     from assay.studies.evaluate.result import Result
 
 REPORT = Path("report.html")
-SETTINGS = ("protocol", "removal", "units", "scope", "target", "scale", "limit", "seed", "store", "batch_tokens")
+SETTINGS = (
+    "protocol",
+    "removal",
+    "units",
+    "scope",
+    "target",
+    "scale",
+    "agreement",
+    "limit",
+    "seed",
+    "store",
+    "batch_tokens",
+)
 
 
 def run(
@@ -54,6 +66,9 @@ def run(
     scale: Annotated[
         str | None, typer.Option(help="explain probability, logit, ...; default: each method's own")
     ] = None,
+    agreement: Annotated[
+        str, typer.Option(help="compare methods by spearman, kendall or top_k_overlap; see `assay list agreement`")
+    ] = "spearman",
     seed: Annotated[int, typer.Option(help="of everything random")] = 0,
     store: StoreFolder = None,
     batch_tokens: BatchTokens = None,

@@ -1,4 +1,4 @@
-"""`assay list methods | metrics | families | removals [names]`."""
+"""`assay list`: methods, metrics and everything else that a spec can name."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from assay.core.catalog import Catalog
 from assay.core.errors import SpecError, nearest
 
 
-class Kind(StrEnum):
+class Listing(StrEnum):
     methods = "methods"
     metrics = "metrics"
+    agreement = "agreement"
+    performance = "performance"
+    attack_measures = "attack_measures"
     families = "families"
     removals = "removals"
 
@@ -44,17 +47,20 @@ LEGEND = (
 
 
 def run(
-    kind: Annotated[Kind, typer.Argument(help="what to list")],
+    listing: Annotated[Listing, typer.Argument(help="what to list")],
     names: Annotated[list[str] | None, typer.Argument(help="only these")] = None,
     long: Annotated[
         bool, typer.Option("--long", help="formula, paper, weakness, properties, cost and families of each")
     ] = False,
 ) -> None:
-    """List what there is, by the names to use in specs."""
-    ways = {Kind.methods: _methods, Kind.metrics: _metrics, Kind.families: _families, Kind.removals: _removals}
-    entries = _chosen(ways[kind](), names or [], kind)
+    """List the available methods, metrics, families and so on, by the names to use in specs.
+
+    metrics: for `evaluate --metrics`. agreement: for `evaluate --agreement`. performance: of a model, for `train` and
+    the requirements of a plan. attack_measures: reported by `attack`.
+    """
+    entries = _chosen(ENTRIES[listing](), names or [], listing)
     if long:
-        _print_long(entries, LEGEND if kind == Kind.methods else ())
+        _print_long(entries, LEGEND if listing == Listing.methods else ())
         return
     table = Table.grid(padding=(0, 2, 0, 0))
     for entry in entries:
@@ -62,11 +68,11 @@ def run(
     Console().print(table)
 
 
-def _chosen(entries: list[Entry], names: list[str], kind: Kind) -> list[Entry]:
+def _chosen(entries: list[Entry], names: list[str], listing: Listing) -> list[Entry]:
     every = {entry.name: entry for entry in entries}
     for name in names:
         if name not in every:
-            raise SpecError(f"there is no {name!r} among the {kind}; {nearest(name, every)}")
+            raise SpecError(f"{name!r} is not in the list of {listing}; {nearest(name, every)}")
     return [every[name] for name in names] if names else entries
 
 
@@ -88,18 +94,19 @@ def _methods() -> list[Entry]:
 def _method(name: str, methods: Catalog) -> Entry:
     from assay.explainers.supported import in_words
 
-    cls = methods.get(name)
+    method = methods.make(name)
+    facts = method.facts
     words = [
-        "signed" if cls.signed else "not signed",
-        "complete" if cls.complete else "not complete",
-        "per class" if cls.class_dependent else "the same for every class",
+        "signed" if facts.signed else "not signed",
+        "complete" if facts.complete else "not complete",
+        "per class" if facts.class_dependent else "the same for every class",
     ]
-    parameters = ", ".join(f"{f.name}={f.default}" for f in dataclasses.fields(cls) if f.init)
+    parameters = ", ".join(f"{f.name}={f.default}" for f in dataclasses.fields(method) if f.init)
     more = (
-        *_paragraphs(cls),
-        f"{methods.group(name)}; {', '.join(words)}; explains the {cls.scale} unless told otherwise",
-        f"passes per input: {cls.passes}",
-        f"memory per input: {cls.memory}",
+        *_paragraphs(type(method)),
+        f"{methods.group(name)}; {', '.join(words)}; explains the {facts.scale} by default",
+        f"passes per input: {facts.passes}",
+        f"memory per input: {facts.memory}",
         f"families: {in_words(name)}",
         f"parameters: {parameters or 'none'}",
     )
@@ -113,12 +120,27 @@ def _paragraphs(cls: type) -> list[str]:
 
 
 def _metrics() -> list[Entry]:
-    from assay.evaluation import GOLD
-    from assay.faithfulness import FAITHFULNESS
+    from assay.evaluation import METRICS
 
-    found = [(FAITHFULNESS, name) for name in FAITHFULNESS.names]
-    found += sorted(((GOLD, name) for name in GOLD.names), key=lambda pair: (GOLD.group(pair[1]), pair[1]))
-    return [_metric(name, catalog) for catalog, name in found]
+    return [_metric(name, METRICS) for name in METRICS.names]
+
+
+def _agreement() -> list[Entry]:
+    from assay.evaluation import AGREEMENT
+
+    return [_metric(name, AGREEMENT) for name in AGREEMENT.names]
+
+
+def _performance() -> list[Entry]:
+    from assay.evaluation import PERFORMANCE
+
+    return [_metric(name, PERFORMANCE) for name in PERFORMANCE.names]
+
+
+def _attack_measures() -> list[Entry]:
+    from assay.evaluation import ATTACK_MEASURES
+
+    return [_metric(name, ATTACK_MEASURES) for name in ATTACK_MEASURES.names]
 
 
 def _metric(name: str, metrics: Catalog) -> Entry:
@@ -159,3 +181,14 @@ def _summary(catalog: Catalog, name: str) -> str:
 
 def _doc(thing: Any) -> str:
     return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+
+
+ENTRIES = {
+    Listing.methods: _methods,
+    Listing.metrics: _metrics,
+    Listing.agreement: _agreement,
+    Listing.performance: _performance,
+    Listing.attack_measures: _attack_measures,
+    Listing.families: _families,
+    Listing.removals: _removals,
+}

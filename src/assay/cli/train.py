@@ -98,9 +98,9 @@ def _train(console: Console, recipe: Recipe, base: str, train: Any, validation: 
             task=options["task"],
             device=options["device"],
             save_seconds=options["save_seconds"],
-            watch=lambda check, best: console.print(_line(check, best)),
+            on_check=lambda check, best: console.print(_line(check, best)),
         )
-    kept = trained.history.kept
+    kept = trained.history.best_check
     if kept is not None:
         console.print(f"kept: {_scores(kept)}, of epoch {kept.epoch:.2f}; {trained.history.seconds:.0f} s")
     console.print(f"saved in {options['output']}: load it with load_model, or --model {options['output']}")

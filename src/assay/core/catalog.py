@@ -21,10 +21,13 @@ class Catalog:
     skip: tuple[str, ...] = ()  # files of the package that are no entry
     deep: bool = False  # entries live one folder down (explainers/gradient/...), the folder being their group
     groups: tuple[str, ...] = ()  # only these folders; none named: all
+    entry: str | None = None  # entries are folders (studies/roar/), each with its class in a file of this name
 
     @cached_property
     def modules(self) -> dict[str, str]:
         """Module path of every name; nothing is imported yet."""
+        if self.entry is not None:
+            return {m.name: f"{self.package}.{m.name}.{self.entry}" for m in _inside(self.package) if m.ispkg}
         found = {m.name: f"{home}.{m.name}" for home in self._homes for m in _inside(home) if not m.ispkg}
         return {name: found[name] for name in sorted(found) if not name.startswith("_") and name not in self.skip}
 

@@ -1,1 +1,1 @@
-"""Data: built-in examples, files, hub data sets and generators with known truth."""
+"""Data sets: built-in examples, files, the Hugging Face hub, and generators with known ground truth."""

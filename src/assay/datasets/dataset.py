@@ -1,4 +1,4 @@
-"""A data set: examples in a fixed order with the names of their labels. Frozen; slices are data sets again."""
+"""Dataset: an immutable sequence of examples with label names and a task."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Task = Literal["classification", "regression"]
 
 @dataclass(frozen=True, eq=False)
 class Dataset(Sequence[Example]):
-    """Examples with a name. A label is one of `labels` or an index into them; a score is a float."""
+    """Examples in a fixed order; slices are Datasets too. A label is one of `labels` or an index into them."""
 
     examples: tuple[Example, ...]
     name: str = ""
-    labels: tuple[str, ...] | None = None  # None: regression, or no labels at all
+    labels: tuple[str, ...] | None = None  # None: regression, or no labels
     task: Task = "classification"
     split: str | None = None
 
@@ -47,23 +47,23 @@ class Dataset(Sequence[Example]):
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of all that could change a result: inputs, labels, rationales, ids and label names; not the name."""
+        """SHA-256 of all that can change a result: inputs, labels, label names, rationales and ids, not the name."""
         digest = hashlib.sha256(json.dumps([self.task, self.labels]).encode())
         for example in self.examples:
             digest.update(_bytes(example))
         return digest.hexdigest()
 
     def take(self, n: int, seed: int = 0) -> Dataset:
-        """A random subset in the original order; with one seed, a smaller subset lies within a larger one."""
+        """A random subset in the original order. With the same seed, a smaller subset is part of a larger one."""
         if n < 1:
-            raise SpecError(f"{n} examples were asked for; give at least 1, or no limit for all {len(self)}")
+            raise SpecError(f"{n} examples requested; give at least 1, or no limit for all {len(self)}")
         if n >= len(self):
             return self
         chosen = generator("take", seed, len(self)).permutation(len(self))[:n]
         return replace(self, examples=tuple(self.examples[i] for i in np.sort(chosen)))
 
     def index_of(self, label: object) -> int:
-        """The place of a label, given by name or by index, among `labels`."""
+        """The index of a label given by name or index."""
         names = self.labels or ()
         if isinstance(label, str) and label in names:
             return names.index(label)
@@ -73,12 +73,12 @@ class Dataset(Sequence[Example]):
 
 
 def _bytes(example: Example) -> bytes:
-    """One example as bytes, the same on every machine."""
+    """One example as bytes, identical on every machine."""
     pixels = b"" if example.image is None else _pixels(example.image)
     label = example.label.item() if isinstance(example.label, np.generic) else example.label
-    rest: list[Any] = [example.id, example.text, example.text_pair, label, example.rationales]
-    rest += [example.removed] if example.removed else []
-    return json.dumps(rest).encode() + b"\x1e" + pixels + b"\x1d"
+    fields: list[Any] = [example.id, example.text, example.text_pair, label, example.rationales]
+    fields += [example.removed] if example.removed else []
+    return json.dumps(fields).encode() + b"\x1e" + pixels + b"\x1d"
 
 
 def _pixels(image: object) -> bytes:

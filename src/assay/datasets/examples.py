@@ -1,136 +1,102 @@
-"""From rows to a Dataset: texts, pairs and images with their labels and rationales."""
+"""Inputs as Examples: texts, pairs of texts, images, rows (dicts of columns) and Examples.
+
+Everything that accepts inputs goes through here: `explain`, `load_dataset` and the files of the command line.
+"""
 
 from __future__ import annotations
 
 import io
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from assay.core.errors import InputError
 from assay.core.types import Example
-from assay.datasets.columns import Columns, guess
-from assay.datasets.dataset import Dataset
-from assay.datasets.labels import settle
-from assay.datasets.rationales import cell, plain, rationales_of
-
-Names = Mapping[str, Sequence[str]]  # of integer labels, by column
+from assay.datasets.columns import Columns, columns_of_row
+from assay.datasets.rationales import cell, parse_cell, rationales_from_row
 
 
-def example_of(row: Mapping[str, Any], columns: Columns, index: int) -> Example:
-    """One row as an Example, its label as it is written; an error carries `index`."""
-    text, pair, image = (cell(row, c) for c in (columns.text, columns.text_pair, columns.image))
+def is_single(inputs: Any) -> bool:
+    """Whether this is one input rather than a collection. A tuple of two texts is one input, a pair."""
+    if isinstance(inputs, str | Example) or is_image(inputs):
+        return True
+    return isinstance(inputs, tuple) and _is_pair(inputs)
+
+
+def as_examples(inputs: Any) -> Iterator[Example]:
+    """Yield an Example per input; an input without an id gets its position."""
+    if is_single(inputs):
+        inputs = [inputs]
+    if isinstance(inputs, Mapping) or not isinstance(inputs, Iterable):
+        raise InputError(
+            f"unsupported input type {type(inputs).__name__}; give a text, a pair, an image or a list of these"
+        )
+    for index, item in enumerate(inputs):
+        yield as_example(item, index)
+
+
+def as_example(item: Any, index: int) -> Example:
+    """One input as an Example, without rationales. Errors carry `index`."""
+    if isinstance(item, Example):
+        return item if item.id else replace(item, id=str(index))
+    row = as_row(item, index)
+    return example_from_row(row, columns_of_row(tuple(name for name, value in row.items() if value is not None)), index)
+
+
+def as_row(item: Any, index: int) -> Mapping[str, Any]:
+    """One input as a row: a dict as it is, a text, pair or image by the name of its role."""
+    if isinstance(item, Mapping):
+        return item
+    if isinstance(item, str):
+        return {"text": item}
+    if _is_pair(item):
+        return {"text": item[0], "text_pair": item[1]}
+    if is_image(item):
+        return {"image": item}
+    raise InputError(
+        f"unsupported input type {type(item).__name__}; "
+        "give a text, a (text, text_pair) tuple, an image, a dict or an Example",
+        index,
+    )
+
+
+def example_from_row(row: Mapping[str, Any], columns: Columns, index: int) -> Example:
+    """One row as an Example, its label unchanged. Errors carry `index`."""
+    text, pair, image = (cell(row, column) for column in (columns.text, columns.text_pair, columns.image))
     if text is None and columns.tokens is not None:
-        text = _joined(plain(cell(row, columns.tokens)))
+        text = _join_tokens(parse_cell(cell(row, columns.tokens)))
     if text is None and image is None:
         raise InputError(f"no text or image among {', '.join(map(str, row))}; name a column 'text' or 'image'", index)
     for role, value in (("text", text), ("text_pair", pair)):
         if not isinstance(value, str | None):
-            raise InputError(f"the {role} is a {type(value).__name__}, not a string", index)
+            raise InputError(f"{role} must be a string, not {type(value).__name__}", index)
     try:
-        marks = rationales_of(row, columns, (text, pair))
+        rationales = rationales_from_row(row, columns, (text, pair))
     except InputError as error:
         raise InputError(error.message, index) from error
     name, label = cell(row, columns.id), cell(row, columns.label or columns.score)
     used = columns.used
     meta = {key: value for key, value in row.items() if key not in used}
-    return Example(text, pair, _picture(image), str(index) if name is None else str(name), label, marks, meta)
+    return Example(text, pair, _open_image(image), str(index) if name is None else str(name), label, rationales, meta)
 
 
-def dataset_of(
-    items: Iterable[Any], name: str, *, columns: Mapping[str, str | None] | None = None, names: Names | None = None
-) -> Dataset:
-    """A Dataset of dicts, texts or Examples; `names` are those of integer labels, by column."""
-    rows = list(items)
-    try:
-        if any(isinstance(row, Example) for row in rows):
-            return _from_examples(rows, name)
-        return _from_rows([_row(item, i) for i, item in enumerate(rows)], name, columns, names or {})
-    except InputError as error:
-        place = "" if error.index is None else f", row {error.index + 1}"  # rows of a file are counted from 1
-        raise InputError(f"{name}{place}: {error.message}") from error
+def is_image(item: Any) -> bool:
+    """Whether this is a PIL image or an (H,W,C) array."""
+    return (isinstance(item, np.ndarray) and item.ndim == 3) or type(item).__module__.startswith("PIL.")
 
 
-def _row(item: Any, index: int) -> Mapping[str, Any]:
-    if isinstance(item, InputError):
-        raise InputError(item.message, index) from item
-    if isinstance(item, str):
-        return {"text": item}
-    if not isinstance(item, Mapping):
-        raise InputError(f"a {type(item).__name__} was given; give dicts of columns, texts or Examples", index)
-    return item
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, list | tuple) and len(item) == 2 and all(isinstance(text, str) for text in item)
 
 
-def _from_rows(
-    rows: Sequence[Mapping[str, Any]], name: str, given: Mapping[str, str | None] | None, names: Names
-) -> Dataset:
-    present = dict.fromkeys(key for row in rows for key, value in row.items() if value is not None)
-    columns = _checked(guess(present, given) if rows else Columns(), rows, given or {})
-    examples = [example_of(row, columns, i) for i, row in enumerate(rows)]
-    known = dict(enumerate(names.get(columns.label or "", ()))) or _label_names(rows, columns)
-    return _settled(examples, name, known, scores=columns.score is not None)
-
-
-def _from_examples(items: Sequence[Any], name: str) -> Dataset:
-    for i, item in enumerate(items):
-        if not isinstance(item, Example):
-            raise InputError(f"a {type(item).__name__} was given among Examples; give Examples only", i)
-    return _settled([e if e.id else replace(e, id=str(i)) for i, e in enumerate(items)], name, {})
-
-
-def _settled(examples: list[Example], name: str, known: Mapping[int, str], *, scores: bool = False) -> Dataset:
-    labels, names, task = settle([e.label for e in examples], known, scores=scores)
-    ids = _unique([e.id for e in examples])
-    return Dataset(tuple(map(_with, examples, labels, ids)), name, names, task)
-
-
-def _with(example: Example, label: Any, name: str) -> Example:
-    if label is example.label and name is example.id:
-        return example
-    return replace(example, label=label, id=name)
-
-
-def _unique(ids: list[str]) -> list[str]:
-    """A repeated id gets its number: results are kept by id, and none may be lost."""
-    seen: Counter[str] = Counter()
-    out = []
-    for name in ids:
-        seen[name] += 1
-        out.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
-    return out
-
-
-def _checked(columns: Columns, rows: Sequence[Mapping[str, Any]], given: Mapping[str, str | None]) -> Columns:
-    """The guess after a look at the values: prose is no rationale, and annotators' labels must line up everywhere."""
-    for role in ("rationale", "rationales"):
-        column = getattr(columns, role)
-        first = next((v for row in rows if (v := plain(cell(row, column))) is not None), None)
-        if isinstance(first, str) and role not in given:
-            columns = replace(columns, **{role: None})
-    one, many = columns.annotator_labels, columns.rationales
-    if one and many and not all(_length(row.get(one)) == _length(row.get(many)) for row in rows):
-        columns = replace(columns, annotator_labels=None)
-    return columns
-
-
-def _length(value: Any) -> int:
-    return len(plain(value) or ())
-
-
-def _label_names(rows: Sequence[Mapping[str, Any]], columns: Columns) -> dict[int, str]:
-    if columns.label is None or columns.label_name is None:
-        return {}
-    pairs = {row.get(columns.label): row.get(columns.label_name) for row in rows}
-    return {label: str(name) for label, name in pairs.items() if isinstance(label, int) and name is not None}
-
-
-def _joined(tokens: Any) -> str | None:
+def _join_tokens(tokens: Any) -> str | None:
     return " ".join(map(str, tokens)) if isinstance(tokens, list | tuple) else None
 
 
-def _picture(image: Any) -> Any:
-    """An image as it is, or opened from the bytes that a table holds."""
+def _open_image(image: Any) -> Any:
+    """Open an image that a table holds as bytes; leave others as they are."""
     if not isinstance(image, Mapping) or image.get("bytes") is None:
         return image
     try:

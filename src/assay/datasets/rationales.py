@@ -1,8 +1,8 @@
-"""Rationales as character spans, whatever form they were written in.
+"""Convert rationales of any format to character spans.
 
-Of one text: [[start, end], ...] in characters; 0/1 per token; token indices; in a column called ..._tokens
-[[start, end], ...] in tokens. Tokens are those of the tokens column, or else the words between blanks. Of a pair:
-an object with one of these per text. Several annotators: a list of these.
+For one text: [[start, end], ...] in characters; 0/1 per token; token indices; or, in a column named ..._tokens,
+[[start, end], ...] in tokens. Tokens come from the tokens column, or else are whitespace-separated words. For a pair:
+an object with one of these per text. For several annotators: a list of these.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ import numpy as np
 from assay.core.errors import InputError
 from assay.core.types import Span
 from assay.datasets.columns import Columns
-from assay.datasets.tokens import Place, align, words
+from assay.datasets.tokens import CharRange, align_tokens, word_spans
 
 Spans = tuple[Span, ...]
 
 
-def rationales_of(row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None]) -> tuple[Spans, ...]:
-    """The spans of each annotator; empty if nobody marked anything."""
-    several = plain(cell(row, columns.rationales))
+def rationales_from_row(row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None]) -> tuple[Spans, ...]:
+    """The spans of each annotator; empty if no annotator marked anything."""
+    several = parse_cell(cell(row, columns.rationales))
     if several is not None:
-        found = [_annotator(given, row, columns, texts) for given in _agreeing(several, row, columns)]
+        spans = [_annotator(rationale, row, columns, texts) for rationale in _agreeing(several, row, columns)]
     else:
-        found = [_single(row, columns, texts)]
-    return tuple(found) if any(found) else ()
+        spans = [_single(row, columns, texts)]
+    return tuple(spans) if any(spans) else ()
 
 
 def cell(row: Mapping[str, Any], column: str | None) -> Any:
-    """The value of a column, None if there is no such column or it has no role."""
+    """The value of a column; None if the role has no column or the row lacks it."""
     return None if column is None else row.get(column)
 
 
-def plain(value: Any) -> Any:
-    """Lists and objects that a CSV cell holds as JSON, or a table as arrays."""
+def parse_cell(value: Any) -> Any:
+    """Convert JSON lists and objects in CSV cells, and arrays, to plain lists and dicts."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
@@ -49,79 +49,79 @@ def plain(value: Any) -> Any:
 
 
 def _agreeing(several: Any, row: Mapping[str, Any], columns: Columns) -> list[Any]:
-    """The annotators whose own label is the example's: the others justify another label."""
+    """The rationales of annotators who chose the example's label; the others justify another label."""
     if not isinstance(several, list):
-        raise InputError(f"rationales is a {type(several).__name__}; give a list with one rationale per annotator")
-    labels = plain(cell(row, columns.annotator_labels))
+        raise InputError(f"rationales must be a list with one rationale per annotator, not {type(several).__name__}")
+    labels = parse_cell(cell(row, columns.annotator_labels))
     if labels is None:
         return several
-    return [given for given, label in zip(several, labels, strict=True) if label == cell(row, columns.label)]
+    return [rationale for rationale, label in zip(several, labels, strict=True) if label == cell(row, columns.label)]
 
 
 def _single(row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None]) -> Spans:
-    first = _annotator(plain(cell(row, columns.rationale)), row, columns, texts)
-    return first + _marks(plain(cell(row, columns.rationale_pair)), row, columns, texts, 1)
+    first = _annotator(parse_cell(cell(row, columns.rationale)), row, columns, texts)
+    return first + _marks(parse_cell(cell(row, columns.rationale_pair)), row, columns, texts, 1)
 
 
-def _annotator(given: Any, row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None]) -> Spans:
-    if not isinstance(given, Mapping):
-        return _marks(given, row, columns, texts, 0)
+def _annotator(rationale: Any, row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None]) -> Spans:
+    if not isinstance(rationale, Mapping):
+        return _marks(rationale, row, columns, texts, 0)
     segments = {"text": 0, columns.text: 0, "text_pair": 1, columns.text_pair: 1}
-    if not set(given) <= {*segments, *row}:
+    if not set(rationale) <= {*segments, *row}:
         raise InputError(
-            f"a rationale names {', '.join(map(str, given))}; name the texts: "
+            f"the rationale has the keys {', '.join(map(str, rationale))}; use the names of the texts: "
             f"{', '.join(str(c) for c in (columns.text, columns.text_pair) if c)}"
         )
-    marks = [(segments[key], value) for key, value in given.items() if key in segments]  # not of texts left out
-    return tuple(span for segment, value in marks for span in _marks(value, row, columns, texts, segment))
+    parts = [(segments[key], value) for key, value in rationale.items() if key in segments]  # ignore unused texts
+    return tuple(span for segment, value in parts for span in _marks(value, row, columns, texts, segment))
 
 
-def _marks(given: Any, row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None], segment: int) -> Spans:
-    """One annotator's spans in one text, in order."""
+def _marks(marks: Any, row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None], segment: int) -> Spans:
+    """The sorted spans of one annotator in one text."""
     text = texts[segment]
-    if given is None or text is None or (isinstance(given, list) and not given):
+    if marks is None or text is None or (isinstance(marks, list) and not marks):
         return ()
-    if not isinstance(given, list):
-        raise InputError(f"a rationale is a {type(given).__name__}; give a list of [start, end], of 0/1 or of indices")
+    if not isinstance(marks, list):
+        raise InputError(f"a rationale must be a list of [start, end], 0/1 or indices, not {type(marks).__name__}")
     in_tokens = (columns.rationale or "").endswith("_tokens")
-    if all(isinstance(mark, list | tuple) and len(mark) == 2 for mark in given):
-        pairs = [(int(start), int(end)) for start, end in given if end != start]
-        places = [_joined(pair, _tokens(row, columns, text, segment)) for pair in pairs] if in_tokens else pairs
+    if all(isinstance(mark, list | tuple) and len(mark) == 2 for mark in marks):
+        pairs = [(int(start), int(end)) for start, end in marks if end != start]
+        ranges = [_token_range(pair, _tokens(row, columns, text, segment)) for pair in pairs] if in_tokens else pairs
     else:
-        places = _marked(given, _tokens(row, columns, text, segment))
-    return tuple(sorted({Span(segment, *_inside(place, text)) for place in places if place is not None}))
+        ranges = _marked_tokens(marks, _tokens(row, columns, text, segment))
+    return tuple(sorted({Span(segment, *_check_inside(place, text)) for place in ranges if place is not None}))
 
 
-def _tokens(row: Mapping[str, Any], columns: Columns, text: str, segment: int) -> list[Place | None]:
+def _tokens(row: Mapping[str, Any], columns: Columns, text: str, segment: int) -> list[CharRange | None]:
     column = columns.tokens_pair if segment else columns.tokens
-    tokens = plain(cell(row, column))
-    return list(words(text)) if tokens is None else align([str(token) for token in tokens], text)
+    tokens = parse_cell(cell(row, column))
+    return list(word_spans(text)) if tokens is None else align_tokens([str(token) for token in tokens], text)
 
 
-def _marked(given: list[Any], tokens: list[Place | None]) -> list[Place | None]:
-    """The places of the tokens that a list of 0/1 or of indices marks."""
-    if not all(isinstance(mark, bool | int) for mark in given):
-        raise InputError(f"a rationale holds {given[:3]}...; give [start, end] pairs, 0/1 per token or token indices")
-    if len(given) == len(tokens) and set(given) <= {0, 1}:
-        return [place for mark, place in zip(given, tokens, strict=True) if mark]
-    if any(isinstance(mark, bool) for mark in given) or len(set(given)) < len(given):
-        raise InputError(f"a rationale marks {len(given)} tokens with 0/1, but there are {len(tokens)} tokens")
-    if min(given) < 0 or max(given) >= len(tokens):
-        raise InputError(f"a rationale names token {max(given, key=abs)}, but there are {len(tokens)} tokens")
-    return [tokens[index] for index in given]
+def _marked_tokens(marks: list[Any], tokens: list[CharRange | None]) -> list[CharRange | None]:
+    """The ranges of the tokens marked by a list of 0/1 or of indices."""
+    if not all(isinstance(mark, bool | int) for mark in marks):
+        raise InputError(f"cannot read the rationale {marks[:3]}...; give [start, end] pairs, 0/1 per token or indices")
+    if len(marks) == len(tokens) and set(marks) <= {0, 1}:
+        return [token for mark, token in zip(marks, tokens, strict=True) if mark]
+    if any(isinstance(mark, bool) for mark in marks) or len(set(marks)) < len(marks):
+        raise InputError(f"the rationale has {len(marks)} marks (0/1), but there are {len(tokens)} tokens")
+    if min(marks) < 0 or max(marks) >= len(tokens):
+        raise InputError(f"the rationale refers to token {max(marks, key=abs)}, but there are {len(tokens)} tokens")
+    return [tokens[index] for index in marks]
 
 
-def _joined(pair: Place, tokens: list[Place | None]) -> Place | None:
-    """From the first to the last of the tokens [start, end)."""
+def _token_range(pair: CharRange, tokens: list[CharRange | None]) -> CharRange | None:
+    """The characters from the first to the last of the tokens [start, end)."""
     start, end = pair
     if not 0 <= start < end <= len(tokens):
-        raise InputError(f"a rationale names tokens [{start}, {end}), but there are {len(tokens)} tokens")
-    found = [place for place in tokens[start:end] if place is not None]
-    return (found[0][0], found[-1][1]) if found else None
+        raise InputError(f"the rationale refers to tokens [{start}, {end}), but there are {len(tokens)} tokens")
+    ranges = [token for token in tokens[start:end] if token is not None]
+    return (ranges[0][0], ranges[-1][1]) if ranges else None
 
 
-def _inside(place: Place, text: str) -> Place:
+def _check_inside(place: CharRange, text: str) -> CharRange:
     start, end = place
     if not 0 <= start < end <= len(text):
-        raise InputError(f"a rationale marks characters [{start}, {end}), but the text has {len(text)}")
+        raise InputError(f"the rationale refers to characters [{start}, {end}), but the text has {len(text)}")
     return place

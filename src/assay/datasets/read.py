@@ -1,7 +1,7 @@
-"""Rows of a file: csv, tsv, jsonl, json, parquet, npz and txt, also .gz. The only reader of data files in Assay.
+"""Read data files row by row: csv, tsv, jsonl, json, parquet, npz and txt, also gzipped.
 
-Rows come one by one as dicts (a .txt gives texts); a bad row comes as the error it raised, so that the caller may
-stop at it or report it and go on.
+A row is a dict (a text for .txt). A row that cannot be read is yielded as an InputError, so that the caller can stop
+or skip it.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ import numpy as np
 from assay.core.errors import AssayError, InputError, SpecError
 
 READABLE = (".csv", ".json", ".jsonl", ".npz", ".parquet", ".tsv", ".txt")
-LONGEST = 1 << 24  # characters of a cell
+MAX_CELL = 1 << 24  # characters
 IMAGES = ("images", "image", "x", "X", "data")
 LABELS = ("labels", "label", "y", "targets")
 CLASSES = ("classes", "label_names", "names")
 
 
-def rows(path: Path) -> Iterator[Any]:
-    """The rows of a file in order; each is a dict, a text or an InputError."""
-    kind = format_of(path)
-    if kind not in READABLE:
-        raise SpecError(f"cannot read {path.name}: {kind or 'no ending'}; give one of {', '.join(READABLE)} (also .gz)")
+def read_rows(path: Path) -> Iterator[Any]:
+    """Yield the rows of a file in order; each is a dict, a text or an InputError."""
+    suffix = format_of(path)
+    if suffix not in READABLE:
+        raise SpecError(f"cannot read {path.name}: unknown file type; supported: {', '.join(READABLE)} (also .gz)")
     try:
         with _open(path) as file:
-            if kind in _BINARY:
-                yield from _BINARY[kind](file)
+            if suffix in _BINARY:
+                yield from _BINARY[suffix](file)
                 return
-            with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as lines:  # sig: spreadsheets write a mark
-                yield from _TEXT[kind](lines)
+            with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as lines:  # sig: skip the byte order mark
+                yield from _TEXT[suffix](lines)
     except (OSError, EOFError, UnicodeDecodeError, zipfile.BadZipFile, csv.Error) as error:
-        raise AssayError(f"cannot read {path}: {error}; give a whole file, text in UTF-8") from error
+        raise AssayError(f"cannot read {path}: {error}; the file must be complete and, if text, in UTF-8") from error
 
 
 def format_of(path: Path) -> str:
-    """The ending that says the format: ".jsonl" of dev.jsonl.gz; empty if there is none."""
+    """The suffix without .gz: ".jsonl" of dev.jsonl.gz; empty if there is none."""
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
 
 
 def stem_of(path: Path) -> str:
-    """The name without its endings: "en-de.dev" of en-de.dev.jsonl.gz."""
+    """The file name without suffixes: "en-de.dev" of en-de.dev.jsonl.gz."""
     return path.name.removesuffix(".gz").removesuffix(format_of(path))
 
 
@@ -70,15 +70,15 @@ def _jsonl(lines: TextIO) -> Iterator[Any]:
 
 
 def _json(lines: TextIO) -> Iterator[Any]:
-    """A list of objects, an object of columns, or an object with one list of objects in it."""
+    """A list of objects, an object of columns, or an object that contains one list of objects."""
     try:
         data = json.load(lines)
     except json.JSONDecodeError as error:
-        raise AssayError(f"not JSON: {error}; a file with one object per line is a .jsonl") from error
+        raise AssayError(f"not JSON: {error}; name a file with one object per line .jsonl") from error
     if isinstance(data, Mapping):
         tables = {k: v for k, v in data.items() if isinstance(v, list) and v and isinstance(v[0], Mapping)}
         if len(tables) > 1:
-            raise AssayError(f"the JSON file holds several tables: {', '.join(tables)}; write one file for each")
+            raise AssayError(f"the JSON file contains several tables ({', '.join(tables)}); write one file for each")
         data = next(iter(tables.values())) if tables else _from_columns(data)
     yield from data
 
@@ -86,13 +86,13 @@ def _json(lines: TextIO) -> Iterator[Any]:
 def _from_columns(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     lengths = {len(v) if isinstance(v, list) else -1 for v in data.values()}
     if len(lengths) != 1 or -1 in lengths:
-        raise AssayError("the JSON file is no table; give a list of objects, or an object of columns of one length")
+        raise AssayError("the JSON file is not a table; give a list of objects or an object of equally long columns")
     return [dict(zip(data, row, strict=True)) for row in zip(*data.values(), strict=True)]
 
 
 def _csv(lines: TextIO) -> Iterator[Any]:
-    """Strict: a stray quotation mark would otherwise swallow the following rows in silence."""
-    csv.field_size_limit(LONGEST)
+    """Strict: a stray quotation mark would otherwise silently swallow the following rows."""
+    csv.field_size_limit(MAX_CELL)
     reader = csv.DictReader(lines, strict=True)
     header = reader.fieldnames
     while True:
@@ -106,7 +106,7 @@ def _csv(lines: TextIO) -> Iterator[Any]:
 
 def _tsv(lines: TextIO) -> Iterator[Any]:
     """Quotation marks are ordinary characters (as in GLUE), unless they enclose a cell and are doubled inside it."""
-    csv.field_size_limit(LONGEST)
+    csv.field_size_limit(MAX_CELL)
     reader = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     for row in reader:
         checked = _same_width(row, reader.fieldnames)
@@ -114,11 +114,11 @@ def _tsv(lines: TextIO) -> Iterator[Any]:
 
 
 def _same_width(row: dict[Any, Any], header: Any) -> Any:
-    """More cells than the header has means that a text was cut at a delimiter inside it."""
+    """A row with more cells than the header has an unquoted delimiter in one of them."""
     if None not in row:
         return row
     cells = len(header) + len(row[None])
-    return InputError(f"{cells} cells, but the header has {len(header)}; quote cells that hold the delimiter")
+    return InputError(f"{cells} cells, but the header has {len(header)}; quote cells that contain the delimiter")
 
 
 def _unquoted(cell: str | None) -> str | None:
@@ -129,16 +129,16 @@ def _unquoted(cell: str | None) -> str | None:
 
 
 def _npz(file: IO[bytes]) -> Iterator[Any]:
-    """Arrays of images (N,H,W[,C]) and labels (N,); a grey image gets one channel: (H,W,1)."""
+    """Arrays of images (N,H,W[,C]) and labels (N,); grey images get one channel, (H,W,1)."""
     try:
         loaded = np.load(io.BytesIO(file.read()), allow_pickle=False)
     except ValueError as error:
         raise AssayError(f"not an npz file: {error}") from error
     with loaded as arrays:
-        images, labels, classes = (_first(arrays, names) for names in (IMAGES, LABELS, CLASSES))
-        held = ", ".join(arrays.files)
+        images, labels, classes = (_first(arrays, aliases) for aliases in (IMAGES, LABELS, CLASSES))
+        names = ", ".join(arrays.files)
     if images is None or images.ndim not in (3, 4):
-        raise AssayError(f"no images among the arrays {held}; name an (N,H,W,C) array 'images' and (N,) 'labels'")
+        raise AssayError(f"no images among the arrays {names}; name an (N,H,W,C) array 'images' and (N,) 'labels'")
     images = images[..., None] if images.ndim == 3 else images
     for i, image in enumerate(images):
         row = {"image": image}
@@ -160,7 +160,7 @@ def _parquet(file: IO[bytes]) -> Iterator[Any]:
 
 
 def parquet_file(file: Any) -> Any:
-    """A parquet file, opened by pyarrow, which comes with the datasets library."""
+    """Open a parquet file with pyarrow, which the datasets library installs."""
     try:
         parquet = importlib.import_module("pyarrow.parquet")
     except ImportError as error:
@@ -172,7 +172,7 @@ def parquet_file(file: Any) -> Any:
 
 
 def label_names(path: Path) -> dict[str, tuple[str, ...]]:
-    """Names of integer labels by column, where the file knows them: parquet written by the datasets library does."""
+    """Names of integer labels by column, as parquet files written by the datasets library hold them."""
     if format_of(path) != ".parquet" or path.suffix == ".gz":
         return {}
     metadata = parquet_file(path).schema_arrow.metadata or {}

@@ -1,4 +1,4 @@
-"""Which part of a data set is meant: "dev" finds dev, validation or dev_matched; if unclear, all there are."""
+"""Find a split by name ("dev" matches dev, validation or dev_matched), and the files of each split in a folder."""
 
 from __future__ import annotations
 
@@ -11,56 +11,56 @@ from assay.core.errors import SpecError, nearest
 from assay.datasets.read import READABLE, format_of, stem_of
 
 DEV = ("dev", "val", "valid", "validation", "development")
-USUAL = {"train", "dev", "test"}
+KNOWN = {"train", "dev", "test"}
 SHARD = re.compile(r"-\d{5}-of-\d{5}$")  # train-00000-of-00002.parquet: one split in several files
 
 
-def choose(names: Iterable[str], split: str | None, where: str) -> str:
-    """The one name that `split` means: the same name, the same parts in other spelling, or the only one with them."""
-    known = list(names)
-    if not known:
-        raise SpecError(f"{where} holds no data that can be read; give a folder with {', '.join(READABLE)} files")
+def choose_split(names: Iterable[str], split: str | None, where: str) -> str:
+    """The name that `split` refers to: equal, with the same parts, or the only one that contains these parts."""
+    names = list(names)
+    if not names:
+        raise SpecError(f"{where} contains no readable data; give a folder with {', '.join(READABLE)} files")
     if split is None:
-        if len(known) == 1:
-            return known[0]
-        raise SpecError(f"{where} has several splits; choose one with split=...: {', '.join(known)}")
-    wanted = parts(split)
-    for found in (
-        [name for name in known if name == split],
-        [name for name in known if parts(name) == wanted],
-        [name for name in known if wanted and wanted <= parts(name)],
+        if len(names) == 1:
+            return names[0]
+        raise SpecError(f"{where} has several splits; choose one with split=...: {', '.join(names)}")
+    wanted = _name_parts(split)
+    for matches in (
+        [name for name in names if name == split],
+        [name for name in names if _name_parts(name) == wanted],
+        [name for name in names if wanted and wanted <= _name_parts(name)],
     ):
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise SpecError(f"{where} has several splits that match {split!r}; choose one of {', '.join(found)}")
-    raise SpecError(f"{where} has no split {split!r}; {nearest(split, known)}")
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise SpecError(f"{where} has several splits that match {split!r}; choose one of {', '.join(matches)}")
+    raise SpecError(f"{where} has no split {split!r}; {nearest(split, names)}")
 
 
-def parts(name: str) -> set[str]:
-    """The words of a split's name, validation and val being dev: "en-de.validation" -> {en, de, dev}."""
+def _name_parts(name: str) -> set[str]:
+    """The parts of a split's name, with validation and val as dev: "en-de.validation" -> {en, de, dev}."""
     return {"dev" if part in DEV else part for part in re.split(r"[^a-z0-9]+", name.lower()) if part}
 
 
-def is_usual(name: str) -> bool:
-    """Whether a file's name says which split it is."""
-    return bool(parts(name) & USUAL)
+def names_a_split(name: str) -> bool:
+    """Whether a file name contains train, dev or test."""
+    return bool(_name_parts(name) & KNOWN)
 
 
-def files(folder: Path) -> dict[str, tuple[Path, ...]]:
-    """The files of each split of a folder (or of its folder data/), by split name; shards of one split together."""
-    found = [path for path in sorted(folder.iterdir()) if path.is_file() and _is_data(path)]
-    if not found and (folder / "data").is_dir():
-        return files(folder / "data")
-    stems = Counter(stem_of(path) for path in found)
-    out: dict[str, tuple[Path, ...]] = {}
-    for path in found:
+def split_files(folder: Path) -> dict[str, tuple[Path, ...]]:
+    """The files of each split in a folder (or in its subfolder data/), by split name; shards are grouped."""
+    paths = [path for path in sorted(folder.iterdir()) if path.is_file() and _is_data(path)]
+    if not paths and (folder / "data").is_dir():
+        return split_files(folder / "data")
+    stems = Counter(stem_of(path) for path in paths)
+    splits: dict[str, tuple[Path, ...]] = {}
+    for path in paths:
         stem = stem_of(path)
-        name = SHARD.sub("", stem) if stems[stem] == 1 else path.name  # dev.csv beside dev.jsonl: by the whole name
-        out[name] = (*out.get(name, ()), path)
-    return out
+        name = SHARD.sub("", stem) if stems[stem] == 1 else path.name  # dev.csv and dev.jsonl: use the full names
+        splits[name] = (*splits.get(name, ()), path)
+    return splits
 
 
 def _is_data(path: Path) -> bool:
-    known = format_of(path) in READABLE and format_of(path) != ".txt"  # a .txt in a folder is a licence or a note
-    return known and not path.name.startswith((".", "_", "dataset_info"))
+    readable = format_of(path) in READABLE and format_of(path) != ".txt"  # .txt files in folders are licences or notes
+    return readable and not path.name.startswith((".", "_", "dataset_info"))

@@ -1,8 +1,8 @@
-"""Where the tokens of a list lie in the text they were made from.
+"""Align the tokens of a list with the text they were made from.
 
-Tokenisers change what they cut: they straighten quotation marks, escape brackets (-LRB-), drop joiners that cannot be
-seen, and some lists hold tokens that the text lacks. Searching for each token in turn then runs away from the place.
-So: an exact search first, and where that fails an alignment of folded characters.
+Tokenisers normalise the text: they straighten quotation marks, escape brackets (-LRB-) and drop invisible joiners, and
+some lists contain tokens that are not in the text, so that searching for one token after the other goes astray. Exact
+search comes first; if it fails, characters are aligned after folding case, accents and punctuation.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import cache
 
-Place = tuple[int, int]  # [start, end) in the text
+CharRange = tuple[int, int]  # [start, end) in the text
 
 FOLD = {
     **dict.fromkeys('"“”„‟«»〝〞', "''"),
@@ -24,62 +24,62 @@ FOLD = {
 }
 
 
-def words(text: str) -> list[Place]:
-    """The places of the words between blanks: those of text.split()."""
+def word_spans(text: str) -> list[CharRange]:
+    """The character ranges of the words of text.split()."""
     return [match.span() for match in re.finditer(r"\S+", text)]
 
 
-def align(tokens: Sequence[str], text: str) -> list[Place | None]:
-    """The place of each token, in order; None for a token that the text does not have."""
-    return _search(tokens, text) or _fill(_align(tokens, text), text)
+def align_tokens(tokens: Sequence[str], text: str) -> list[CharRange | None]:
+    """The character range of each token; None for a token that is not in the text."""
+    return _search(tokens, text) or _fill_gaps(_align_characters(tokens, text), text)
 
 
-def _search(tokens: Sequence[str], text: str) -> list[Place | None] | None:
-    """Each token after the one before with only blanks between; None as soon as one is not there."""
-    places: list[Place | None] = []
-    at = 0
+def _search(tokens: Sequence[str], text: str) -> list[CharRange | None] | None:
+    """Exact matches separated by whitespace only; None if any token has none."""
+    ranges: list[CharRange | None] = []
+    end = 0
     for token in tokens:
-        start = text.find(token, at)
-        if start < 0 or text[at:start].strip():
+        start = text.find(token, end)
+        if start < 0 or text[end:start].strip():
             return None
-        at = start + len(token)
-        places.append((start, at) if token else None)
-    return places
+        end = start + len(token)
+        ranges.append((start, end) if token else None)
+    return ranges
 
 
-def _align(tokens: Sequence[str], text: str) -> list[Place | None]:
-    """By the longest common runs of folded characters of the whole text and of all tokens."""
+def _align_characters(tokens: Sequence[str], text: str) -> list[CharRange | None]:
+    """Match the longest common runs of folded characters of the text and of all tokens."""
     left = [(c, i) for i, char in enumerate(text) for c in _folded(char)]
     right = [(c, n) for n, token in enumerate(tokens) for char in token for c in _folded(char)]
-    found: list[list[int]] = [[] for _ in tokens]
+    positions: list[list[int]] = [[] for _ in tokens]
     for i, j in _matches([c for c, _ in left], [c for c, _ in right]):
-        found[right[j][1]].append(left[i][1])
-    return [_place(token, at) for token, at in zip(tokens, found, strict=True)]
+        positions[right[j][1]].append(left[i][1])
+    return [_range(token, matched) for token, matched in zip(tokens, positions, strict=True)]
 
 
-def _place(token: str, at: Sequence[int]) -> Place | None:
-    """From the first to the last character found, if most of the token is there and nothing else in between."""
-    if len(at) < len(token) / 2 or at[-1] - at[0] >= 2 * len(token) + 2:
+def _range(token: str, matched: Sequence[int]) -> CharRange | None:
+    """From the first to the last matched character, if at least half of the token matched within a short range."""
+    if len(matched) < len(token) / 2 or matched[-1] - matched[0] >= 2 * len(token) + 2:
         return None
-    return at[0], at[-1] + 1
+    return matched[0], matched[-1] + 1
 
 
-def _fill(places: list[Place | None], text: str) -> list[Place | None]:
-    """A lost token between two found ones takes what lies between them, if anything does: <number> takes 42."""
-    out = list(places)
-    for n, place in enumerate(places):
-        before = places[n - 1] if n else (0, 0)
-        after = places[n + 1] if n + 1 < len(places) else (len(text), len(text))
-        if place is None and before is not None and after is not None:
+def _fill_gaps(ranges: list[CharRange | None], text: str) -> list[CharRange | None]:
+    """An unmatched token between two matched ones gets the text between them: <number> gets 42."""
+    filled = list(ranges)
+    for n, current in enumerate(ranges):
+        before = ranges[n - 1] if n else (0, 0)
+        after = ranges[n + 1] if n + 1 < len(ranges) else (len(text), len(text))
+        if current is None and before is not None and after is not None:
             gap = text[before[1] : after[0]]
             start = before[1] + len(gap) - len(gap.lstrip())
-            out[n] = (start, start + len(gap.strip())) if gap.strip() else None
-    return out
+            filled[n] = (start, start + len(gap.strip())) if gap.strip() else None
+    return filled
 
 
 @cache
 def _folded(char: str) -> str:
-    """A character as tokenisers may have changed it: no case, no accents apart, no blanks, nothing unseen."""
+    """A character without what tokenisers change: case, composed accents, whitespace, invisible joiners."""
     if char in FOLD:
         return FOLD[char]
     if char.isspace() or unicodedata.category(char) == "Cf":
@@ -88,7 +88,7 @@ def _folded(char: str) -> str:
 
 
 def _matches(left: list[str], right: list[str]) -> list[tuple[int, int]]:
-    """Pairs of equal characters in order; only what differs is given to the slow matcher."""
+    """Index pairs of equal characters, in order; the slow matcher runs between the common prefix and suffix only."""
     same = 0
     while same < min(len(left), len(right)) and left[same] == right[same]:
         same += 1

@@ -1,21 +1,38 @@
-"""Metrics that judge attributions by known truth, human rationales, sparsity and agreement; and studies.
+"""Catalogues of what an evaluation measures, each under the command that takes it.
 
-A study breaks or attacks the model and explains it again: `run(model, examples) -> rows`, one row per number.
+METRICS: `evaluate --metrics`. AGREEMENT: `evaluate --agreement`. PERFORMANCE: `train` and the requirements of a plan.
+ATTACK_MEASURES: reported by `attack`. STUDIES: change or attack the model and explain it again.
 """
 
-from assay.core.catalog import Catalog
+from dataclasses import dataclass
+from functools import cached_property
 
-GOLD = Catalog(
-    "assay.evaluation",
-    "metric",
-    skip=("top_k_attack",),
-    deep=True,
-    groups=("adversarial", "agreement", "ground_truth", "performance", "plausibility", "sparsity"),
+from assay.core.catalog import Catalog
+from assay.faithfulness import FAITHFULNESS
+
+
+@dataclass(frozen=True)
+class _WithFaithfulness(Catalog):
+    """The entries of the package after the faithfulness metrics, which live in a package of their own."""
+
+    @cached_property
+    def modules(self) -> dict[str, str]:
+        own = super().modules
+        return FAITHFULNESS.modules | {name: own[name] for name in sorted(own, key=lambda name: own[name])}
+
+
+METRICS = _WithFaithfulness(
+    "assay.evaluation", "metric", deep=True, groups=("ground_truth", "plausibility", "sparsity")
+)
+AGREEMENT = Catalog("assay.evaluation", "agreement measure", deep=True, groups=("agreement",))
+PERFORMANCE = Catalog("assay.evaluation", "performance metric", deep=True, groups=("performance",))
+ATTACK_MEASURES = Catalog(
+    "assay.evaluation", "attack measure", skip=("top_k_attack",), deep=True, groups=("adversarial",)
 )
 STUDIES = Catalog(
     "assay.evaluation",
     "study",
-    skip=("probability_change", "rank_change", "top_k_sum_change"),  # what the attack is measured by
+    skip=("probability_change", "rank_change", "top_k_sum_change"),  # attack measures
     deep=True,
     groups=("adversarial", "sanity"),
 )

@@ -1,8 +1,8 @@
-"""Packs: the finished records of plans in one small file, which outlives the store's machine and can be shared.
+"""Archives: the finished records of plans in one small file, to keep or to share.
 
-A line of JSON per record, ordered by key and compressed: the same records are the same bytes. Artefacts (models, masks)
-are left out, because a run builds them again where a job still needs them; of a trained model that a report shows, all
-but the weights goes along.
+One line of JSON per record, ordered by key and compressed: equal records give equal bytes. Artefacts (models, masks)
+are left out, because a run rebuilds those it still needs; of trained models that a report shows, everything except the
+weights is included.
 """
 
 from __future__ import annotations
@@ -17,65 +17,70 @@ from pathlib import Path
 
 from assay.core.errors import StoreError
 from assay.experiments.plan import Plan, read_plan
-from assay.experiments.results import shown
+from assay.experiments.references import TrainedModel
 from assay.experiments.store import Record, Store, from_text, reason, to_text, write
 
 KEY = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class Packed:
-    """A record, and the small files that are kept of its artefact."""
+class PackedRecord:
+    """A record, and the files kept of its artefact."""
 
     record: Record
-    kept_files: Mapping[str, bytes] = field(default_factory=dict)  # by name
+    files: Mapping[str, bytes] = field(default_factory=dict)  # by name
 
     def to_text(self) -> str:
         data = json.loads(to_text(self.record))
-        coded = {name: base64.b64encode(content).decode() for name, content in sorted(self.kept_files.items())}
-        return json.dumps({**data, "remains": coded} if coded else data)
+        coded = {name: base64.b64encode(content).decode() for name, content in sorted(self.files.items())}
+        return json.dumps({**data, "files": coded} if coded else data)
 
     @classmethod
-    def from_text(cls, text: str) -> Packed:
-        record, coded = from_text(text), json.loads(text).get("remains", {})
+    def from_text(cls, text: str) -> PackedRecord:
+        record, coded = from_text(text), json.loads(text).get("files", {})
         if not KEY.fullmatch(record.key):  # it becomes the name of a file
-            raise ValueError(f"{record.key!r} is no key")
+            raise ValueError(f"{record.key!r} is not a key")
         return cls(record, {name: base64.b64decode(content) for name, content in coded.items()})
 
 
-def pack(plans: Iterable[str | Path | Plan], store: Store, path: Path) -> tuple[int, int]:
-    """Add what is done of these plans to a file; returns how many of their jobs are in it, and how many they have.
-
-    What the file holds already stays: packing on a new machine, or after a change of the plans, loses nothing.
-    """
-    read = [plan if isinstance(plan, Plan) else read_plan(plan, store) for plan in plans]
-    jobs = {key: job for plan in read for key, job in plan.jobs.items()}
-    models = {key for plan in read for key in shown(plan)}
-    found = {one.record.key: one for one in read_pack(path)} if path.exists() else {}
+def pack_records(plans: Iterable[str | Path | Plan], store: Store, path: Path) -> tuple[int, int]:
+    """Add the finished records of plans to a file; see `assay.pack`."""
+    opened = [plan if isinstance(plan, Plan) else read_plan(plan, store) for plan in plans]
+    jobs = {key: job for plan in opened for key, job in plan.jobs.items()}
+    models = {key for plan in opened for key in _reported_models(plan)}
+    packed = {item.record.key: item for item in read_archive(path)} if path.exists() else {}
     for key, job in jobs.items():
-        kept_files = store.artifacts.small(key, job.kept_files) if key in models else {}
-        if (kept_files or key not in found) and (record := store.get(key)) is not None:
-            found[key] = Packed(record, kept_files)
-    text = "".join(f"{found[key].to_text()}\n" for key in sorted(found))
-    write(path, lzma.compress(text.encode(), preset=9), "pack")
-    return len(jobs.keys() & found.keys()), len(jobs)
+        files = store.artifacts.read_files(key, job.kept_files) if key in models else {}
+        if (files or key not in packed) and (record := store.get(key)) is not None:
+            packed[key] = PackedRecord(record, files)
+    text = "".join(f"{packed[key].to_text()}\n" for key in sorted(packed))
+    write(path, lzma.compress(text.encode(), preset=9), "archive")
+    return len(jobs.keys() & packed.keys()), len(jobs)
 
 
-def unpack(path: Path, store: Store) -> tuple[int, int]:
-    """Put the records of a pack into a store; returns how many there are and how many were new to it."""
-    packed = list(read_pack(path))
-    new = [one for one in packed if not store.has(one.record.key)]
-    for one in new:
-        for name, content in one.kept_files.items():
-            write(store.artifacts.kept_files(one.record.key) / Path(name).name, content, "artefact")
-        store.put(one.record)
+def _reported_models(plan: Plan) -> set[str]:
+    """The keys of trained models that a page of the plan's report shows."""
+    cells = [cell for cell in plan.cells if cell.study.needs_model_files]
+    return {cell.model.key for cell in cells if isinstance(cell.model, TrainedModel)}
+
+
+def unpack_records(path: Path, store: Store) -> tuple[int, int]:
+    """Add the records of an archive to a store; returns how many there are and how many were new."""
+    packed = list(read_archive(path))
+    new = [item for item in packed if not store.has(item.record.key)]
+    for item in new:
+        for name, content in item.files.items():
+            write(store.artifacts.kept_files(item.record.key) / Path(name).name, content, "artefact")
+        store.put(item.record)
     return len(packed), len(new)
 
 
-def read_pack(path: Path) -> Iterator[Packed]:
-    """The records of a pack, each checked."""
+def read_archive(path: Path) -> Iterator[PackedRecord]:
+    """The records of an archive, each checked."""
     try:
         with lzma.open(path, "rt", encoding="utf-8") as lines:
-            yield from map(Packed.from_text, lines)
+            yield from map(PackedRecord.from_text, lines)
     except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
-        raise StoreError(f"cannot read the pack {path}: {reason(error)}; give a file of `assay pack`") from error
+        raise StoreError(
+            f"Cannot read the archive {path}: {reason(error)}. Give a file written by `assay pack`."
+        ) from error

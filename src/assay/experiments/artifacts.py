@@ -1,4 +1,4 @@
-"""Artefacts: what a job leaves besides its rows (a model, masks); a folder per key, written aside and renamed."""
+"""Artefacts: folders that jobs write besides their rows (models, masks), written aside and renamed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pathlib import Path
 
 from assay.core.errors import StoreError
 
-NO_ROOM = (errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EACCES, errno.EIO)  # the store's fault, not the job's
+STORE_ERRORS = (errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EACCES, errno.EIO)  # not the job's fault
 
 
 @dataclass(frozen=True)
 class Artifacts:
-    """Folders by key. One that is there is complete; it may be deleted at any time and is then built again."""
+    """Folders by key, always complete. One that was deleted is rebuilt when a job needs it."""
 
     folder: Path
 
@@ -26,18 +26,17 @@ class Artifacts:
         return self.folder / key
 
     def kept_files(self, key: str) -> Path:
-        """What was kept of a deleted one, e.g. a model's configuration and tokenizer without its weights."""
-        return self.folder / f"{key}.remains"
+        """The files kept of a deleted artefact, e.g. a model's configuration and tokenizer."""
+        return self.folder / f"{key}.kept"
 
     def has(self, key: str) -> bool:
         return self.path(key).is_dir()
 
     @contextmanager
     def making(self, key: str) -> Iterator[Path]:
-        """A folder to write in; it takes its name when all went well, and stays as KEY.part for the next try if not.
+        """A folder to write in. It is renamed to KEY on success, and stays as KEY.part for the next try on failure.
 
-        Two processes that make the same thing do not meet: the lock ends with its process, and who does not get it
-        writes elsewhere.
+        Of two processes that write the same artefact, the one without the lock writes elsewhere.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -45,35 +44,35 @@ class Artifacts:
                 yield part
                 _rename(part, self.path(key))
         except OSError as error:
-            if error.errno not in NO_ROOM:
+            if error.errno not in STORE_ERRORS:
                 raise
             raise StoreError(
                 f"cannot write the artefact {error.filename or self.path(key)}: {error.strerror}; "
-                "free space or name another --store; what was written before is kept"
+                "free space or name another --store. Earlier results are kept."
             ) from error
 
-    def small(self, key: str, kept_files: Sequence[str]) -> dict[str, bytes]:
-        """The files that match the patterns `remains`, of an artefact or of what was kept of it."""
+    def read_files(self, key: str, patterns: Sequence[str]) -> dict[str, bytes]:
+        """The files of an artefact, or those kept of it, that match the patterns."""
         folder = self.path(key) if self.has(key) else self.kept_files(key)
-        return {file.name: file.read_bytes() for pattern in kept_files for file in folder.glob(pattern)}
+        return {file.name: file.read_bytes() for pattern in patterns for file in folder.glob(pattern)}
 
-    def discard(self, key: str, kept_files: Sequence[str] = ()) -> None:
-        """Delete an artefact but for the files that match the patterns `remains`."""
+    def discard(self, key: str, keep: Sequence[str] = ()) -> None:
+        """Delete an artefact except the files that match the patterns `keep`."""
         path = self.path(key)
         if not path.is_dir():
             return
-        gone = self.folder / f"{key}.gone"  # renamed first: a kill in between leaves no half
-        shutil.rmtree(gone, ignore_errors=True)
-        kept = [file for pattern in kept_files for file in path.glob(pattern)]
+        trash = self.folder / f"{key}.gone"  # renamed first, so that a kill leaves no half-deleted folder
+        shutil.rmtree(trash, ignore_errors=True)
+        files = [file for pattern in keep for file in path.glob(pattern)]
         try:
-            if kept:
+            if files:
                 self.kept_files(key).mkdir(exist_ok=True)
-            for file in kept:
+            for file in files:
                 shutil.copy2(file, self.kept_files(key) / file.name)
-            os.replace(path, gone)
+            os.replace(path, trash)
         except OSError as error:
             raise StoreError(f"cannot delete the artefact {path}: {error.strerror or error}") from error
-        shutil.rmtree(gone, ignore_errors=True)
+        shutil.rmtree(trash, ignore_errors=True)
 
 
 def _rename(part: Path, path: Path) -> None:
@@ -82,14 +81,14 @@ def _rename(part: Path, path: Path) -> None:
     except OSError:
         if not path.is_dir():
             raise
-        shutil.rmtree(part, ignore_errors=True)  # somebody else was faster with the same content
+        shutil.rmtree(part, ignore_errors=True)  # another process wrote the same content first
 
 
 @contextmanager
 def _claimed(shared: Path, own: Path) -> Iterator[Path]:
-    """The shared folder if nobody works in it, which a killed process may have begun; else one of our own."""
+    """The shared folder, which a killed process may have begun, if no other process holds it; else our own."""
     lock = shared.with_name(f"{shared.name}.lock")
-    with lock.open("w") as held:  # beside the folder, so that it is no part of the artefact
+    with lock.open("w") as held:  # beside the folder, not part of the artefact
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             folder = shared

@@ -1,4 +1,4 @@
-"""A job: the smallest thing that is run, stored and repeated, with all that says what it is and what it needs."""
+"""A job: the smallest unit of work that is run, stored and resumed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from assay.core.progress import Progress
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
-from assay.experiments.references import AnyData, AnyModel, ExternalModel, InMemoryModel, identity, numbered
+from assay.experiments.references import AnyData, AnyModel, numbered
 from assay.experiments.store import key_of
 from assay.models.model import Model
 
@@ -21,24 +21,21 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
-class Kind(Protocol):
-    """A kind of job: a frozen dataclass whose fields are what a plan may say. One file in kinds/ each."""
+class Task(Protocol):
+    """What a job does: a frozen dataclass of everything the work needs to know."""
 
     revision: ClassVar[int]  # raised when its numbers change
 
-    def jobs(self, place: StudyContext) -> list[Job]:
-        """Its jobs on one model and one data set; a job must come after those it needs."""
+    def run(self, context: JobContext) -> Any:
+        """Do the work and return its rows as plain JSON, or a JobResult that adds provenance."""
 
-    def run(self, work: JobContext) -> Any:
-        """The rows of one job: plain JSON. `Rows` where there is something to say that is not compared."""
-
-    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
-        """The rows of a record for tables and figures: one number per row."""
+    def tidy(self, rows: Any) -> Iterator[Row]:
+        """Turn the rows of a record into tables: one number per row."""
 
 
 @dataclass(frozen=True)
 class JobResult:
-    """What a job found, and what belongs to its provenance (seconds)."""
+    """The rows of a job, and provenance (such as seconds) that is stored but never compared."""
 
     rows: Any
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -46,19 +43,19 @@ class JobResult:
 
 @dataclass(frozen=True)
 class Job:
-    """One record to be."""
+    """A task with its key in the store, its place in the plan and the jobs it depends on."""
 
-    kind: Kind
-    spec: Mapping[str, Any]  # everything that changes the rows
-    at: Mapping[str, Any]  # where it stands in the plan, for people: study, model, data, part
+    task: Task
+    spec: Mapping[str, Any]  # everything that changes the rows; its hash is the key
+    tags: Mapping[str, Any]  # place in the plan, for people: study, model, data, method, ...
     model: AnyModel | None = None
     data: AnyData | None = None
-    part: tuple[int, int] | None = None  # examples from, to; None: all
-    needs: tuple[str, ...] = ()  # keys of jobs whose record and artefact must be there
-    artifact: bool = False  # leaves a folder
-    kept_files: tuple[str, ...] = ()  # files to keep when the folder is deleted
-    keep: bool = False  # the folder is never deleted
-    temporary: bool = False  # the folder is deleted also if no job of the plan needs it
+    part: tuple[int, int] | None = None  # first and last example; None: all
+    needs: tuple[str, ...] = ()  # keys of the jobs whose records and artefacts it reads
+    artifact: bool = False  # writes a folder
+    kept_files: tuple[str, ...] = ()  # patterns of files to keep when the folder is deleted
+    keep: bool = False  # never delete the folder
+    temporary: bool = False  # delete the folder even if no job of the plan needs it
 
     @cached_property
     def key(self) -> str:
@@ -66,72 +63,54 @@ class Job:
 
     @property
     def group(self) -> str:
-        """Jobs of one group share a model, so one worker should have them."""
+        """Jobs of one group share a model and should run on the same worker."""
         return self.key if self.model is None else self.model.group
 
     @property
     def name(self) -> str:
         part = "" if self.part is None else f" {self.part[0]}-{self.part[1]}"
-        step = f", masked: {self.at['masked']}" if "masked" in self.at else ""
-        return " ".join(str(self.at[k]) for k in ("study", "model", "data", "method") if self.at.get(k)) + step + part
+        step = f", masked: {self.tags['masked']}" if "masked" in self.tags else ""
+        names = [str(self.tags[tag]) for tag in ("study", "model", "data", "method") if self.tags.get(tag)]
+        return " ".join(names) + step + part
 
-
-@dataclass(frozen=True)
-class StudyContext:
-    """One model and one data set of a study, where its jobs are made."""
-
-    model: AnyModel
-    data: AnyData
-    at: Mapping[str, Any]
-    bench: Worker
-
-    def known(self) -> Model | None:
-        """The model, unless it is trained only when the plan runs."""
-        return self.bench.model(self.model) if isinstance(self.model, ExternalModel | InMemoryModel) else None
-
-    def identity(self) -> dict[str, Any]:
-        """The model's part of a job's spec: its weights and labels, or the key of its training."""
-        model = self.known()
-        if model is None:
-            return {"model": self.model.needs[0], "labels": None, "task": None, "prompt": None}
-        return identity(model)
-
-    def job(self, kind: Kind, spec: Mapping[str, Any], part: tuple[int, int] | None = None, **more: Any) -> Job:
-        needs = (*self.model.needs, *more.pop("needs", ()))
-        return Job(kind, spec, self.at, self.model, self.data, part, needs, **more)
-
-    def over_slices(self, kind: Kind, spec: Mapping[str, Any], size: int | None) -> list[Job]:
-        """A job per `size` examples (None: one job for all), each with the fingerprint of its examples in its spec."""
-        data = self.data.load()
-        step = size or max(1, len(data))
-        parts = [(start, min(start + step, len(data))) for start in range(0, len(data), step)]
-        return [self.job(kind, {**spec, "data": data[a:b].fingerprint}, (a, b)) for a, b in parts]
+    @property
+    def size(self) -> int:
+        """Number of examples."""
+        start, stop = self.part or (0, len(self.data.load()) if self.data is not None else 0)
+        return stop - start
 
 
 @dataclass(frozen=True)
 class JobContext:
-    """A job being done: what it may use."""
+    """What a running job may use: its model, examples, progress bar and folders."""
 
     job: Job
-    bench: Worker
+    worker: Worker
     bar: Progress
-    folder: Path | None = None  # where its artefact is written
+    output: Path | None = None  # folder of its artefact
 
     def model(self) -> Model:
         if self.job.model is None:
-            raise RuntimeError(f"{self.job.name} has no model")
-        return self.bench.model(self.job.model)
+            raise RuntimeError(f"the job {self.job.name} has no model")
+        return self.worker.model(self.job.model)
 
     def dataset(self) -> Dataset:
-        """The whole data set that the job's slice is of."""
+        """The whole data set, of which the job may take a part."""
         if self.job.data is None:
-            raise RuntimeError(f"{self.job.name} has no data")
+            raise RuntimeError(f"the job {self.job.name} has no data")
         return self.job.data.load()
 
     def examples(self) -> list[tuple[int, Example]]:
-        """The job's own examples with their places in the whole."""
+        """The job's examples with their positions in the whole data set."""
         return numbered(self.dataset(), self.job.part)
+
+    @property
+    def folder(self) -> Path:
+        """Where the job writes its artefact."""
+        if self.output is None:
+            raise RuntimeError(f"the job {self.job.name} writes no artefact")
+        return self.output
 
     def artifact(self, key: str) -> Path:
         """The folder of a job that this one needs."""
-        return self.bench.store.artifacts.path(key)
+        return self.worker.store.artifacts.path(key)

@@ -1,4 +1,4 @@
-"""The models of a plan as a table: how large, how deep, where they started, how well they do."""
+"""The trained models of a plan as a table: size, depth, base and validation scores."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from assay.training.scratch import is_scratch
 
 
 def model_table(plan: Plan, store: Store) -> list[Row]:
-    """A row per finished training: its place in the plan, parameters, layers, pretrained or not, validation scores.
+    """One row per finished training: its tags, parameters, layers, pretrained or not, validation scores.
 
-    Counts come from the configuration that stays when the weights of a training are deleted; no weight is read.
+    Counts come from the configuration, which is kept when weights are deleted.
     """
     return [row for job in plan.trainings if (row := _row(job, store)) is not None]
 
@@ -27,16 +27,16 @@ def _row(job: Job, store: Store) -> Row | None:
     if record is None:
         return None
     scores = {f"validation_{name}": value for name, value in record.rows["validation"].items()}
-    about = {key: value for key, value in job.at.items() if key != "study"}
-    pretrained = not is_scratch(str(about.get("base", "")))
-    return {**about, **_counts(shell(job.key, store)), "pretrained": pretrained, **scores}
+    tags = {key: value for key, value in job.tags.items() if key != "study"}
+    pretrained = not is_scratch(str(tags.get("base", "")))
+    return {**tags, **_counts(model_without_weights(job.key, store)), "pretrained": pretrained, **scores}
 
 
-def shell(key: str, store: Store) -> Model | None:
-    """A trained model without its weights, which encodes and knows its shape; None if nothing is left of it."""
+def model_without_weights(key: str, store: Store) -> Model | None:
+    """A trained model that can encode and knows its shape; None if its files are gone."""
     folders = (store.artifacts.path(key), store.artifacts.kept_files(key))
-    left = next((folder for folder in folders if (folder / "config.json").is_file()), None)
-    return None if left is None else load_without_weights(left, "")
+    folder = next((folder for folder in folders if (folder / "config.json").is_file()), None)
+    return None if folder is None else load_without_weights(folder, "")
 
 
 def _counts(model: Model | None) -> dict[str, Any]:

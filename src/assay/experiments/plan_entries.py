@@ -1,4 +1,4 @@
-"""The data sets and models that a plan names. One entry may be a grid of trainings."""
+"""The `data` and `models` entries of a plan. One model entry may be a grid of trainings."""
 
 from __future__ import annotations
 
@@ -13,128 +13,127 @@ from assay.core.spec import Spec
 from assay.experiments.job import Job
 from assay.experiments.references import DataReference, ExternalModel, Pairs, TrainedModel
 from assay.experiments.requirement import Requirement
-from assay.experiments.training_task import Train, performance_metrics
-from assay.experiments.yaml_node import YamlNode, built
+from assay.experiments.training_task import TrainingTask, performance_metrics
+from assay.experiments.yaml_node import YamlNode, build_node
 from assay.training.recipe import LOSS
 
-DATA = ("source", "split", "columns", "limit", "seed")
-LOADED = ("load", "prompt", "labels", "device", "dtype")
+DATA_KEYS = ("source", "split", "columns", "limit", "seed")
+LOAD_KEYS = ("load", "prompt", "labels", "device", "dtype")
 GRID = {"train": "train", "on": "on", "recipe": "recipe", "seeds": "seed"}  # keys that may be lists, and their fields
-TRAINED = (*GRID, *(f.name for f in fields(Train) if f.name not in GRID), "requires", "keep")
+TRAIN_KEYS = (*GRID, *(f.name for f in fields(TrainingTask) if f.name not in GRID), "requires", "keep")
 
 
 @dataclass(frozen=True)
-class _Source:
-    """The fields of a data set that are plain values, to be checked."""
+class _DataFields:
+    """The plain values of a data set, for checking."""
 
     source: str
     split: str | None = None
     limit: int | None = None
     seed: int = 0
 
-    def named(self, name: str, columns: Pairs | None) -> DataReference:
-        return DataReference(name, self.source, self.split, columns, self.limit, self.seed)
-
 
 @dataclass(frozen=True)
-class _Loaded:
-    """The fields of a model from outside that are plain values, to be checked."""
+class _LoadFields:
+    """The plain values of an external model, for checking."""
 
     load: str
     prompt: str | None = None
     device: str | None = None
     dtype: str | None = None
 
-    def named(self, name: str, labels: tuple[tuple[str, str], ...] | None) -> ExternalModel:
-        return ExternalModel(name, self.load, self.prompt, labels, self.device, self.dtype)
 
-
-def data_named(page: YamlNode) -> dict[str, DataReference]:
+def read_data(node: YamlNode) -> dict[str, DataReference]:
     """Data sets by name; a text alone is the source."""
-    return {name: _data(name, part) for name, part in page.items()}
+    return {name: _data(name, entry) for name, entry in node.items()}
 
 
-def _data(name: str, page: YamlNode) -> DataReference:
-    if page.is_text:
-        return DataReference(name, page.text)
-    page.allow(DATA)
-    given = page.mapping
-    if "source" not in given:
-        raise SpecError(f"{page.where} has no source; write source: with what load_dataset takes")
-    columns = given.pop("columns", None)
-    made: DataReference = built(page, Spec("data", tuple(given.items())), _Source).named(name, _pairs(page, columns))
-    return made
+def _data(name: str, node: YamlNode) -> DataReference:
+    if node.is_text:
+        return DataReference(name, node.text)
+    node.allow(DATA_KEYS)
+    values = node.mapping
+    if "source" not in values:
+        raise SpecError(f"{node.where} has no `source`. Give a file, a folder, a hub id or a built-in name.")
+    columns = _columns(node, values.pop("columns", None))
+    checked = build_node(node, Spec("data", tuple(values.items())), _DataFields)
+    return DataReference(name, checked.source, checked.split, columns, checked.limit, checked.seed)
 
 
-def _pairs(page: YamlNode, columns: Any) -> Pairs | None:
+def _columns(node: YamlNode, columns: Any) -> Pairs | None:
     if columns is None:
         return None
     if not isinstance(columns, dict):
-        raise SpecError(f"{page.where}.columns: write role: column, e.g. {{text: review, label: stars}}")
+        raise SpecError(f"{node.where}.columns: write `role: column`, e.g. {{text: review, label: stars}}")
     return tuple((str(role), None if column is None else str(column)) for role, column in columns.items())
 
 
-def models_named(
-    page: YamlNode, data: Mapping[str, DataReference]
+def read_models(
+    node: YamlNode, data: Mapping[str, DataReference]
 ) -> tuple[dict[str, ExternalModel | TrainedModel], tuple[Job, ...]]:
-    """Models by name, and the trainings among them."""
+    """Models by name, and the jobs that train some of them."""
     models: dict[str, ExternalModel | TrainedModel] = {}
     jobs: list[Job] = []
-    for name, part in page.items():
-        if part.is_text or "train" not in part.mapping:
-            models[name] = _outside(name, part)
+    for name, entry in node.items():
+        if entry.is_text or "train" not in entry.mapping:
+            models[name] = _external_model(name, entry)
             continue
-        for model, job in _trained(name, part, data):
+        for model, job in _trained_models(name, entry, data):
             models[model.name] = model
             jobs.append(job)
     return models, tuple(jobs)
 
 
-def _outside(name: str, page: YamlNode) -> ExternalModel:
-    if page.is_text:
-        return ExternalModel(name, page.text)
-    if "load" not in page.mapping:
-        raise SpecError(f"{page.where} says neither `load` (a folder or hub id) nor `train` (where a training starts)")
-    page.allow(LOADED)
-    given = page.mapping
-    labels = given.pop("labels", None)
+def _external_model(name: str, node: YamlNode) -> ExternalModel:
+    if node.is_text:
+        return ExternalModel(name, node.text)
+    if "load" not in node.mapping:
+        raise SpecError(
+            f"{node.where} needs `load` (a folder or hub id) or `train` (the base model that a training starts from)."
+        )
+    node.allow(LOAD_KEYS)
+    values = node.mapping
+    labels = values.pop("labels", None)
     if labels is not None and not isinstance(labels, dict):
-        raise SpecError(f"{page.where}.labels: write name: word, e.g. {{positive: ' positive', negative: ' negative'}}")
+        raise SpecError(f"{node.where}.labels: write `name: word`, e.g. {{positive: ' good', negative: ' bad'}}")
     words = None if labels is None else tuple((str(k), str(v)) for k, v in labels.items())
-    made: ExternalModel = built(page, Spec("model", tuple(given.items())), _Loaded).named(name, words)
-    return made
+    checked = build_node(node, Spec("model", tuple(values.items())), _LoadFields)
+    return ExternalModel(name, checked.load, checked.prompt, words, checked.device, checked.dtype)
 
 
-def _trained(name: str, page: YamlNode, data: Mapping[str, DataReference]) -> Iterator[tuple[TrainedModel, Job]]:
-    """A training per combination of the lists among train, on, recipe and seeds."""
-    page.allow(TRAINED)
-    given = page.mapping
-    rule = page.at("requires").reading(Requirement.parse, str(given["requires"])) if given.get("requires") else None
-    keep = bool(given.get("keep", False))
-    page.names("on", data, default=[])
-    if "on" not in given:
-        raise SpecError(f"{page.where} does not say what it is trained on; write on: with a name under `data`")
-    lists = {key: value if isinstance(value := given.get(key), tuple) else (value,) for key in GRID if key in given}
-    for key in (key for key, values in lists.items() if not values):
-        raise SpecError(f"{page.where}.{key} is an empty list, so that nothing is trained; give one or more")
-    rest = {key: value for key, value in given.items() if key not in (*GRID, "requires", "keep")}
-    for values in product(*lists.values()):
-        chosen = dict(zip(lists, values, strict=True))
-        varied = {GRID[key]: chosen[key] for key in lists if len(lists[key]) > 1}
-        full = f"{name}({', '.join(f'{k}={v}' for k, v in varied.items())})" if varied else name
-        chosen_fields = {GRID[key]: value for key, value in chosen.items()} | {"on": data[chosen["on"]]}
-        kind: Train = built(page, Spec("train", tuple({**chosen_fields, **rest}.items())), Train)
-        _check(page, rule, kind)
-        about = {"grid": name, "base": kind.train, "trained_on": kind.on.name, "seed": kind.seed}
-        job = page.reading(partial(kind.job, {"study": "train", "model": full, **about}, keep=keep))
-        yield TrainedModel(full, job.key, kind.on, tuple(about.items()), rule, kind), job
+def _trained_models(name: str, node: YamlNode, data: Mapping[str, DataReference]) -> Iterator[tuple[TrainedModel, Job]]:
+    """One training for every combination of the lists among train, on, recipe and seeds."""
+    node.allow(TRAIN_KEYS)
+    values = node.mapping
+    required = values.get("requires")
+    requirement = node.at("requires").reading(Requirement.parse, str(required)) if required else None
+    keep = bool(values.get("keep", False))
+    node.names("on", data, default=[])
+    if "on" not in values:
+        raise SpecError(f"{node.where} does not say what to train on. Add `on:` with a name from `data`.")
+    lists = {key: value if isinstance(value := values[key], tuple) else (value,) for key in GRID if key in values}
+    for key in (key for key, options in lists.items() if not options):
+        raise SpecError(f"{node.where}.{key} is an empty list, so nothing would be trained. Give at least one value.")
+    rest = {key: value for key, value in values.items() if key not in (*GRID, "requires", "keep")}
+    for combination in product(*lists.values()):
+        chosen = {GRID[key]: value for key, value in zip(lists, combination, strict=True)}
+        varied = {GRID[key]: chosen[GRID[key]] for key in lists if len(lists[key]) > 1}
+        full_name = f"{name}({', '.join(f'{k}={v}' for k, v in varied.items())})" if varied else name
+        settings = {**chosen, "on": data[chosen["on"]], **rest}
+        task: TrainingTask = build_node(node, Spec("train", tuple(settings.items())), TrainingTask)
+        _check_score(node, requirement, task)
+        tags = {"grid": name, "base": task.train, "trained_on": task.on.name, "seed": task.seed}
+        job = node.reading(partial(task.job, {"study": "train", "model": full_name, **tags}, keep=keep))
+        yield TrainedModel(full_name, job.key, task.on, tuple(tags.items()), requirement, task), job
 
 
-def _check(page: YamlNode, rule: Requirement | None, kind: Train) -> None:
-    """A rule about a score that the training will not have is an error now, not after it."""
-    if rule is None:
+def _check_score(node: YamlNode, requirement: Requirement | None, task: TrainingTask) -> None:
+    """Refuse, before training, a requirement on a score that the training will not have."""
+    if requirement is None:
         return
-    task = kind.task or kind.parts()[0].task
-    allowed = [LOSS, *performance_metrics(task)]
-    if rule.score not in allowed:
-        raise SpecError(f"{page.where}.requires: a {task} has no score {rule.score!r}; allowed: {', '.join(allowed)}")
+    kind = task.task or task.splits()[0].task
+    allowed = [LOSS, *performance_metrics(kind)]
+    if requirement.score not in allowed:
+        raise SpecError(
+            f"{node.where}.requires: {kind} has no score {requirement.score!r}; allowed: {', '.join(allowed)}"
+        )

@@ -23,14 +23,14 @@ from assay.models.model import Model
 from assay.training.scratch import is_scratch
 
 Pairs = tuple[tuple[str, str | None], ...]
-VECTORS = "embeddings"  # of a size: a file of word vectors or a pretrained encoder
-PATHS = ("/", "~", "./", "../")  # how a name begins that cannot be a hub id
+VECTORS = "embeddings"  # parameter of a size: a file of word vectors or a pretrained encoder
+PATHS = ("/", "~", "./", "../")  # beginnings of a name that cannot be a hub id
 WEIGHTS = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a pretrained folder: what training starts from
 
 
 @dataclass(frozen=True)
 class DataReference:
-    """A data set by name; split and limit say which examples are explained, training takes its own."""
+    """A data set by name. `split` and `limit` choose the examples to explain; trainings choose their own."""
 
     name: str
     source: str
@@ -63,7 +63,7 @@ class InMemoryData:
 
 @dataclass(frozen=True)
 class ExternalModel:
-    """A model from outside the plan; its records know it by the fingerprint of its weights."""
+    """A model that the plan loads; in keys, the fingerprint of its weights."""
 
     name: str
     source: str
@@ -72,7 +72,7 @@ class ExternalModel:
     device: str | None = None
     dtype: str | None = None
     needs: tuple[str, ...] = ()
-    about: tuple[tuple[str, Any], ...] = ()
+    tags: tuple[tuple[str, Any], ...] = ()
     requires: Requirement | None = None
 
     @property
@@ -90,19 +90,19 @@ class ExternalModel:
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A model that the plan trains; its records know it by the key of its training."""
+    """A model that the plan trains; in keys, the key of its training."""
 
     name: str
     key: str
     trained_on: DataReference
-    about: tuple[tuple[str, Any], ...] = ()  # its place in the plan: grid, base, trained_on, seed
+    tags: tuple[tuple[str, Any], ...] = ()  # its place in the plan: grid, base, trained_on, seed
     requires: Requirement | None = None
-    training: Any = None  # its kind (kinds/train.py), for studies that train it again on other data
+    training: Any = None  # its TrainingTask, for studies that retrain it on other data
 
     @property
     def grid(self) -> str:
-        """The name under which the plan has it, perhaps with others."""
-        return str(dict(self.about).get("grid", self.name))
+        """Its entry in the plan, which several trainings may share."""
+        return str(dict(self.tags).get("grid", self.name))
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -120,15 +120,20 @@ class TrainedModel:
 
 @dataclass(frozen=True, eq=False)
 class InMemoryModel:
-    """A model in memory, of a caller of evaluate."""
+    """A model that the caller of a verb has in memory."""
 
     model: Model
     needs: tuple[str, ...] = ()
+    tags: tuple[tuple[str, Any], ...] = ()
     requires: Requirement | None = None
 
     @property
     def name(self) -> str:
         return self.model.name
+
+    @property
+    def grid(self) -> str:
+        return self.name
 
     @property
     def group(self) -> str:
@@ -156,9 +161,9 @@ def identity(model: Model) -> dict[str, Any]:
 
 
 def base_identity(base: str) -> str:
-    """Where a training starts: a size as it is written, a folder by the hash of its files, else a hub id.
+    """A base model in keys: a size as written, a folder by the hash of its files, else a hub id.
 
-    The word vectors that a size names enter by their content too: where they lie says nothing.
+    Word vectors that a size names enter by content too, not by path.
     """
     if not is_scratch(base):
         return content_of(str(BUILTIN) if base == "builtin" else base)
@@ -170,25 +175,25 @@ def base_identity(base: str) -> str:
 
 
 def content_of(name: str) -> str:
-    """The hash of a file or of a pretrained folder; a hub id as it is.
+    """The hash of a file or of a pretrained folder, or a hub id as it is.
 
-    A path to nothing must not pass for a hub id: its keys would be those of no record.
+    A path that does not exist must not pass for a hub id: its keys would match no record.
     """
     path = Path(name).expanduser()
     if path.exists():
         return _hash(str(path.absolute()))
     if name.startswith(PATHS):
-        raise SpecError(f"there is no file or folder {name}; put it there, or name another or a hub id")
+        raise SpecError(f"There is no file or folder {name}. Give an existing path or a hub id.")
     return name
 
 
 def bare(name: str) -> str:
-    """A path by its last part, also within a spec, for titles: where it lies says nothing."""
+    """The last part of a path, also within a spec, for titles."""
     return re.sub(r"'[^']*/([^/']+)'", r"\1", name) if "(" in name else Path(name).name
 
 
 def numbered(data: Dataset, part: tuple[int, int] | None) -> list[tuple[int, Example]]:
-    """Examples of a slice with their places in the whole, which error messages name."""
+    """The examples of a slice with their positions in the whole, which error messages name."""
     start, stop = part or (0, len(data))
     return list(enumerate(data[start:stop], start=start))
 

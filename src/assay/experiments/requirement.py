@@ -1,4 +1,4 @@
-"""Rules: "accuracy >= chance + 0.1", what a trained model must reach before anything is made of it."""
+"""Requirements such as "accuracy >= chance + 0.1" that a trained model must meet before it is studied."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ HOW = "write e.g. 'accuracy >= chance + 0.1', 'macro_f1 >= 0.7' or 'loss <= 0.5'
 
 @dataclass(frozen=True)
 class Requirement:
-    """A bound on a validation score; `chance` is one over the number of labels, `majority` the largest label's share.
+    """A bound on a validation score. `chance` is 1 / number of labels, `majority` the share of the largest label.
 
-    Known weakness: chance is the right floor for accuracy on balanced labels only; use majority where they are not.
+    Use `majority` where labels are not balanced.
     """
 
     score: str
@@ -31,16 +31,18 @@ class Requirement:
 
     @staticmethod
     def parse(text: str) -> Requirement:
-        found = FORM.fullmatch(text)
-        if found is None or not (found[3] or found[4]):
-            raise SpecError(f"cannot read the rule {text!r}; {HOW}")
-        return Requirement(found[1], found[2], found[3], float(found[4] or 0))
+        match = FORM.fullmatch(text)
+        if match is None or not (match[3] or match[4]):
+            raise SpecError(f"cannot read the requirement {text!r}; {HOW}")
+        return Requirement(match[1], match[2], match[3], float(match[4] or 0))
 
-    def broken(self, rows: Mapping[str, Any]) -> str | None:
-        """None, or why a model with the rows of this training is not good enough."""
+    def unmet(self, rows: Mapping[str, Any]) -> str | None:
+        """None, or why the training with these rows does not meet it."""
         scores = rows["validation"]
         if self.score not in scores:
-            raise SpecError(f"the rule {self}: the training has no score {self.score!r}; it has {', '.join(scores)}")
+            raise SpecError(
+                f"the requirement {self}: the training has no score {self.score!r}; it has {', '.join(scores)}"
+            )
         bound = self.bound + (float(rows[self.floor]) if self.floor else 0.0)
         value = float(scores[self.score])
         if value >= bound if self.better == ">=" else value <= bound:

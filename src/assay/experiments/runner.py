@@ -1,64 +1,81 @@
-"""run: a plan through an engine into a store. What is stored already is not run again."""
+"""Run plans through an engine, and studies of a model in memory. What the store has is not computed again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from assay.core.progress import Progress
-from assay.experiments.engines import engine_of
+from assay.datasets.dataset import Dataset
+from assay.experiments.engines import Engine
 from assay.experiments.job import Job
-from assay.experiments.plan import Plan, part_of, read_plan
+from assay.experiments.plan import Plan
+from assay.experiments.references import InMemoryData, InMemoryModel
 from assay.experiments.scheduler import Scheduler, State
 from assay.experiments.status import Status
-from assay.experiments.store import Store, default_folder
-from assay.experiments.worker import Outcome
+from assay.experiments.store import Record, Store, open_store
+from assay.experiments.study import StudyContext
+from assay.experiments.worker import Outcome, Worker
+from assay.models.model import Model
 
 Watch = Callable[[Scheduler, Job, Outcome], None]
 
 
-def run(
-    plan: str | Path | Plan,
+class DirectStudy(Protocol):
+    """A study that can run directly on a model and data in memory, without a plan."""
+
+    def jobs(self, context: StudyContext) -> list[Job]: ...
+
+    def steps_per_example(self, model: Model) -> int:
+        """How often one example advances the progress bar."""
+
+
+def run_study(
+    study: DirectStudy,
+    name: str,
+    model: Model,
+    dataset: Dataset,
     *,
-    store: str | Path | None = None,
-    engine: str = "local",
-    workers: int | None = None,
-    address: str | None = None,
-    threads: int | None = None,
+    store: str | Path | Store | None = None,
+    progress: bool | None = None,
+) -> list[Record]:
+    """Run a study on a model and data in memory; its jobs have the same keys as in a plan."""
+    worker = Worker(open_store(store))
+    jobs = study.jobs(StudyContext(InMemoryModel(model), InMemoryData(dataset), {"study": name}, worker))
+    steps = study.steps_per_example(model)
+    with Progress(name, len(dataset) * steps, progress) as bar:
+        return [worker.load_or_compute(job, bar, job.size * steps) for job in jobs]
+
+
+def run_plan(
+    plan: Plan,
+    store: Store,
+    engine: Engine,
+    *,
     keep: bool = False,
-    only: Mapping[str, str] | None = None,
     progress: bool | None = None,
     watch: Watch | None = None,
 ) -> Status:
-    """Do what a plan says and is not done yet; interrupted, the same call goes on.
-
-    plan: a YAML file (docs/runs.md). engine: "local", or "ray" with so many `workers`, on this machine or on the
-    cluster at `address`. threads: of each worker. keep: do not delete trained models and masks that no job needs any
-    more. only: the part of the plan where these names have these values, e.g. {"seed": "1"}, with all that it needs. A
-    job that fails is reported and does not stop the others.
-    """
-    kept = Store(Path(store) if store is not None else default_folder())
-    made = engine_of(engine, workers=workers, address=address, threads=threads)
-    found = part_of(plan if isinstance(plan, Plan) else read_plan(plan, kept), only or {})
-    scheduler = Scheduler(found.jobs, kept, keep=keep)
-    before = sum(state is State.done for state in scheduler.state.values())
+    """Run the jobs of a plan that are not done yet; see `assay.run`."""
+    scheduler = Scheduler(plan.jobs, store, keep=keep)
+    done_before = sum(state is State.done for state in scheduler.state.values())
     if scheduler.todo:
-        kept.prepare()
-        _drive(made, scheduler, progress, watch)
+        store.prepare()
+        _run(engine, scheduler, progress, watch)
     scheduler.close()
-    _write_down(scheduler)
-    return Status(found, kept, scheduler.state, scheduler.reasons, before)
+    _store_skips(scheduler)
+    return Status(plan, store, scheduler.state, scheduler.reasons, done_before)
 
 
-def _drive(engine: Any, scheduler: Scheduler, progress: bool | None, watch: Watch | None) -> None:
+def _run(engine: Engine, scheduler: Scheduler, progress: bool | None, watch: Watch | None) -> None:
     with Progress("running", scheduler.todo, progress) as bar:
         left = scheduler.todo
 
         def ended(job: Job, outcome: Outcome) -> None:
             nonlocal left
             scheduler.finish(job, outcome)
-            bar.advance(left - scheduler.todo)  # a failure may end others with it
+            bar.advance(left - scheduler.todo)  # a failure may end other jobs too
             left = scheduler.todo
             if watch is not None:
                 watch(scheduler, job, outcome)
@@ -66,12 +83,12 @@ def _drive(engine: Any, scheduler: Scheduler, progress: bool | None, watch: Watc
         engine.run(scheduler, ended)
 
 
-def _write_down(scheduler: Scheduler) -> None:
-    """Skipped jobs have a note that says why; one that is not skipped any more has none."""
+def _store_skips(scheduler: Scheduler) -> None:
+    """Store why jobs were skipped, and drop the notes of jobs that no longer are."""
     for key, job in scheduler.jobs.items():
         if scheduler.state[key] is State.skipped:
             if scheduler.store.note("skipped", key) is None:
-                content = {"key": key, "at": dict(job.at), "reason": scheduler.reasons[key]}
-                scheduler.store.put_note("skipped", key, content)
+                note = {"key": key, "tags": dict(job.tags), "reason": scheduler.reasons[key]}
+                scheduler.store.put_note("skipped", key, note)
         else:
             scheduler.store.drop_note("skipped", key)

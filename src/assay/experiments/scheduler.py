@@ -1,4 +1,4 @@
-"""The agenda: which jobs are done, which may start, and what the end of one means for the others."""
+"""The scheduler: which jobs are done, which may start, and what the end of a job means for the others."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from assay.experiments.worker import Outcome
 
 
 class State(StrEnum):
-    """Where a job stands."""
+    """The state of a job."""
 
     done = "done"
     missing = "missing"
     running = "running"
     failed = "failed"
-    skipped = "skipped"  # a model that it needs is not good enough
-    blocked = "blocked"  # a job that it needs failed
+    skipped = "skipped"  # a model it needs does not meet its requirement
+    blocked = "blocked"  # a job it needs failed
 
 
 ENDED = (State.done, State.failed, State.skipped, State.blocked)
 
 
 class Scheduler:
-    """The graph of a plan's jobs over a store. `jobs` must come in an order in which needs come first."""
+    """The graph of a plan's jobs over a store. In `jobs`, each job follows those it needs."""
 
     def __init__(self, jobs: Mapping[str, Job], store: Store, *, keep: bool = False) -> None:
         self.jobs, self.store, self.keep = jobs, store, keep
@@ -37,35 +37,35 @@ class Scheduler:
         for key, job in jobs.items():
             for need in job.needs:
                 if need not in jobs:
-                    raise StoreError(f"{job.name} needs the job {need}, which the plan does not have")
+                    raise StoreError(f"{job.name} needs the job {need}, which is not in the plan")
                 self.dependants[need].append(key)
-        self._look()
+        self._read_states()
         self.ready: dict[str, deque[str]] = defaultdict(deque)  # by group
         for key in jobs:
             self._offer(key)
 
     # --- before it starts ------------------------------------------------------------------------------------------
 
-    def _look(self) -> None:
-        """Records that are there are read, so that a corrupt one is found before hours of work, not after."""
+    def _read_states(self) -> None:
+        """Read every stored record, so that a corrupt one is found before hours of work, not after."""
         for key in self.jobs:
             if self.store.get(key) is not None:
                 self.state[key] = State.done
         for key in self.jobs:
             if self.state[key] is State.missing:
                 self._settle(key)
-        for key in reversed(list(self.jobs)):  # an artefact that was deleted is built again if a job still needs it
+        for key in reversed(list(self.jobs)):  # rebuild a deleted artefact that a job still needs
             wanted = any(self.state[d] is State.missing for d in self.dependants[key])
             if wanted and self.jobs[key].artifact and not self.store.artifacts.has(key):
                 self.state[key] = State.missing
 
     @property
     def todo(self) -> int:
-        """Jobs that are to be run, as far as is known now."""
+        """Number of jobs left to run, as far as is known."""
         return sum(state in (State.missing, State.running) for state in self.state.values())
 
     def remember_failures(self) -> None:
-        """Take failures of the run before as they are, for a report; a run tries them again."""
+        """Keep the failures of the last run, for a report; a run tries them again."""
         for key in self.jobs:
             note = self.store.note("failed", key) if self.state[key] is State.missing else None
             if note is not None:
@@ -76,23 +76,23 @@ class Scheduler:
     # --- while it runs ---------------------------------------------------------------------------------------------
 
     def take(self, held: str | None = None, elsewhere: Collection[str] = ()) -> Job | None:
-        """A job that may start: of the model that the worker holds, else of one that no other worker holds."""
+        """A job that may start: of the model that the worker holds, else of a model that no other worker holds."""
         groups = [group for group, keys in self.ready.items() if keys]
         if not groups:
             return None
         if held not in groups:
-            fresh = [group for group in groups if group not in elsewhere] or groups
-            held = max(fresh, key=self._weight)
+            free = [group for group in groups if group not in elsewhere] or groups
+            held = max(free, key=self._weight)
         key = self.ready[str(held)].popleft()
         self.state[key] = State.running
         return self.jobs[key]
 
     def _weight(self, group: str) -> int:
-        """Large groups first, and what others wait for counts with them: the end of a run should be even."""
+        """Jobs of a group and the jobs that wait for them: the largest go first, so that workers finish together."""
         return sum(1 + len(self.dependants[key]) for key in self.ready[group])
 
-    def give_back(self, job: Job) -> None:
-        """Its worker died: somebody else may have it, before anything else of its group."""
+    def requeue(self, job: Job) -> None:
+        """Offer a job again whose worker died, before the others of its group."""
         self.state[job.key] = State.missing
         self.ready[job.group].appendleft(job.key)
 
@@ -102,12 +102,12 @@ class Scheduler:
             self.reasons[job.key] = outcome.error
         self._spread(job.key)
         for need in job.needs:
-            self._let_go(need)
+            self._discard_artifact(need)
 
     def close(self) -> None:
-        """Delete what a killed run had no time to."""
+        """Delete artefacts that a killed run left."""
         for key in self.jobs:
-            self._let_go(key)
+            self._discard_artifact(key)
 
     def _spread(self, key: str) -> None:
         for dependant in self.dependants[key]:
@@ -117,43 +117,43 @@ class Scheduler:
                     self._offer(dependant)
                 else:
                     self._spread(dependant)
-        self._let_go(key)
+        self._discard_artifact(key)
 
     def _offer(self, key: str) -> None:
-        """Put a job that may start among those of its group; called once, when the last of its needs is met."""
+        """Queue a job that may start; called once, when the last of its needs is met."""
         job = self.jobs[key]
         if self.state[key] is State.missing and all(self.state[need] is State.done for need in job.needs):
             self.ready[job.group].append(key)
 
     def _settle(self, key: str) -> None:
-        """A job whose needs ended badly ends too."""
+        """End a job whose needs ended badly."""
         job = self.jobs[key]
         for need in job.needs:
             if self.state[need] is State.failed:
                 self._end(key, State.blocked, f"{self.jobs[need].name}: {self.reasons[need]}")
-            elif self.state[need] is State.blocked:  # by the job that failed, however far back
+            elif self.state[need] is State.blocked:  # the reason names the job that failed
                 self._end(key, State.blocked, self.reasons[need])
             elif self.state[need] is State.skipped:
                 self._end(key, State.skipped, self.reasons[need])
-            elif self.state[need] is State.done and (reason := self._broken(job, need)):
+            elif self.state[need] is State.done and (reason := self._unmet_requirement(job, need)):
                 self._end(key, State.skipped, reason)
 
-    def _broken(self, job: Job, need: str) -> str | None:
+    def _unmet_requirement(self, job: Job, need: str) -> str | None:
         if job.model is None or job.model.requires is None or need not in job.model.needs:
             return None
-        return job.model.requires.broken(self._record(need).rows)
+        return job.model.requires.unmet(self._record(need).rows)
 
     def _record(self, key: str) -> Record:
         record = self.store.get(key)
         if record is None:
-            raise StoreError(f"the record {self.store.path(key)} is gone, though its job ended; run again")
+            raise StoreError(f"The record {self.store.path(key)} disappeared during the run. Run again.")
         return record
 
     def _end(self, key: str, state: State, reason: str) -> None:
         self.state[key], self.reasons[key] = state, reason
 
-    def _let_go(self, key: str) -> None:
-        """Delete an artefact that all jobs that needed it are done with; a failed one will want it again."""
+    def _discard_artifact(self, key: str) -> None:
+        """Delete an artefact that no job needs any more; a failed job will need it again."""
         job, ends = self.jobs[key], [self.state[d] for d in self.dependants[key]]
         if (
             not job.artifact

@@ -1,15 +1,14 @@
-"""How far a plan is: every job's state, counted by study and model."""
+"""The status of a plan: the state of every job, counted by study and model."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 
 from assay.experiments.job import Job
-from assay.experiments.plan import Plan, read_plan
+from assay.experiments.plan import Plan
 from assay.experiments.scheduler import Scheduler, State
-from assay.experiments.store import Store, default_folder
+from assay.experiments.store import Store
 
 
 @dataclass(frozen=True)
@@ -20,33 +19,31 @@ class Status:
     store: Store
     states: dict[str, State]
     reasons: dict[str, str]
-    before: int = 0  # jobs that were done before the run that this is the end of
+    before: int = 0  # jobs that were done before the run
 
     def counts(self) -> dict[tuple[str, str], Counter[State]]:
-        """How many jobs are in each state, by study and model."""
-        found: dict[tuple[str, str], Counter[State]] = {}
+        """Number of jobs in each state, by study and model."""
+        counts: dict[tuple[str, str], Counter[State]] = {}
         for key, job in self.plan.jobs.items():
-            where = str(job.at["study"]), str(job.at["model"])
-            found.setdefault(where, Counter())[self.states[key]] += 1
-        return found
+            where = str(job.tags["study"]), str(job.tags["model"])
+            counts.setdefault(where, Counter())[self.states[key]] += 1
+        return counts
 
     def of(self, state: State) -> list[Job]:
-        return [self.plan.jobs[key] for key, found in self.states.items() if found is state]
+        return [self.plan.jobs[key] for key, current in self.states.items() if current is state]
 
     @property
     def ok(self) -> bool:
         return not self.of(State.failed)
 
     def why(self, state: State) -> dict[str, int]:
-        """Each reason with the number of jobs that it stopped."""
+        """Every reason with the number of jobs it stopped."""
         jobs = self.of(state)
-        return dict(Counter(f"{job.at['study']} {job.at['model']}: {self.reasons[job.key]}" for job in jobs))
+        return dict(Counter(f"{job.tags['study']} {job.tags['model']}: {self.reasons[job.key]}" for job in jobs))
 
 
-def status(plan: str | Path | Plan, store: str | Path | Store | None = None) -> Status:
-    """Look, and run nothing."""
-    kept = store if isinstance(store, Store) else Store(Path(store) if store is not None else default_folder())
-    found = plan if isinstance(plan, Plan) else read_plan(plan, kept)
-    scheduler = Scheduler(found.jobs, kept)
+def plan_status(plan: Plan, store: Store) -> Status:
+    """The states of a plan's jobs; runs nothing."""
+    scheduler = Scheduler(plan.jobs, store)
     scheduler.remember_failures()
-    return Status(found, kept, scheduler.state, scheduler.reasons)
+    return Status(plan, store, scheduler.state, scheduler.reasons)

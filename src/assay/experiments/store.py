@@ -1,4 +1,4 @@
-"""The store: one file per key, written aside and renamed, so that a file that is there is complete."""
+"""The store: one file per record, written aside and renamed, so that every file in it is complete."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from assay.core.errors import StoreError
 from assay.experiments.artifacts import Artifacts
 
 Note = Literal["failed", "skipped"]
-STALE = 3600.0  # seconds after which a file written aside belongs to a process that is gone
+STALE = 3600.0  # seconds after which a temporary file belongs to a process that died
 
 
 @dataclass(frozen=True)
 class Record:
-    """The unit of resume: `rows` are the result and are compared, `provenance` (versions, time) never is."""
+    """The result of a job: `rows`, and `provenance` (versions, time), which is never compared."""
 
     key: str
     spec: Mapping[str, Any]
@@ -31,7 +31,7 @@ class Record:
 
 
 def canonical(content: Any) -> str:
-    """One text for one content, whatever the order of its keys."""
+    """JSON text that does not depend on the order of keys."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
 
@@ -40,23 +40,28 @@ def key_of(spec: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(spec).encode()).hexdigest()
 
 
+def open_store(store: str | Path | Store | None) -> Store:
+    """The store in a folder; None is the default one in the user's cache folder."""
+    return store if isinstance(store, Store) else Store(Path(store) if store is not None else default_folder())
+
+
 def default_folder() -> Path:
-    """A user's cache folder, as the desktop conventions name it."""
+    """The store in the user's cache folder (XDG)."""
     return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "assay" / "store"
 
 
 @dataclass(frozen=True)
 class Store:
-    """Records in a folder. Any number of processes may share it: they write the same content under the same name.
+    """Records in a folder, which several processes may share: equal keys have equal content.
 
-    KK/KEY.json are records, failed/KEY.json and skipped/KEY.json say why there is none, artifacts/KEY are folders.
+    KK/KEY.json are records, failed/KEY.json and skipped/KEY.json say why one is missing, artifacts/KEY are folders.
     """
 
     folder: Path
 
     def __post_init__(self) -> None:
         if self.folder.is_file():
-            raise StoreError(f"{self.folder} is a file, but a store is a folder; name another")
+            raise StoreError(f"{self.folder} is a file. A store is a folder: name another.")
 
     @property
     def artifacts(self) -> Artifacts:
@@ -93,12 +98,12 @@ class Store:
     def note(self, note: Note, key: str) -> dict[str, Any] | None:
         path = self.note_path(note, key)
         try:
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
             raise StoreError(f"cannot read {path}: {reason(error)}; delete that file and run again") from error
-        return found
+        return content
 
     def put_note(self, note: Note, key: str, content: Mapping[str, Any]) -> None:
         text = json.dumps({**content, "created": time.time()}, indent=1)
@@ -115,7 +120,7 @@ class Store:
     # --- before a run ----------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Say before an hour's work, not after it, that nothing can be written; clear what killed writers left."""
+        """Check that the store can be written before an hour's work, and delete what killed writers left."""
         write(self.folder / "writable", b"", "store")
         for part in self.folder.glob("*/*.part"):
             if part.is_file() and time.time() - part.stat().st_mtime > STALE:
@@ -128,14 +133,14 @@ def to_text(record: Record) -> str:
 
 
 def from_text(text: str) -> Record:
-    """The record that `to_text` wrote; ValueError if it is not whole."""
+    """Read what `to_text` wrote; ValueError if it is incomplete."""
     data = json.loads(text)
     try:
         record = Record(data["key"], data["spec"], data["rows"], data["provenance"])
     except KeyError as error:
         raise ValueError(f"it has no {error}") from error
     except TypeError as error:
-        raise ValueError("it is no record") from error
+        raise ValueError("it is not a record") from error
     if data.get("check", _check(record.rows)) != _check(record.rows):
         raise ValueError("its content is not what was written")
     return record
@@ -150,8 +155,8 @@ def reason(error: Exception) -> str:
 
 
 def write(path: Path, content: bytes, what: str) -> None:
-    """Whole or not at all: a reader never sees half a file, and a full disk keeps no half of one."""
-    # not tempfile, whose files nobody else may read: a store and its packs may be shared
+    """Write a file completely or not at all."""
+    # not tempfile, whose files only their owner may read: a store and its archives may be shared
     part = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -164,6 +169,6 @@ def write(path: Path, content: bytes, what: str) -> None:
         with suppress(OSError):
             part.unlink()
         raise StoreError(
-            f"cannot write the {what} {path}: {error.strerror}; free space or name another place; "
-            "what was written before is kept"
+            f"cannot write the {what} {path}: {error.strerror}; free space or name another folder. "
+            "Earlier results are kept."
         ) from error

@@ -1,4 +1,4 @@
-"""Train a classifier or scorer: one job, whose artefact is a folder that load_model reads."""
+"""Train a model: one job, whose artefact is a folder that load_model reads."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 from assay.core.errors import SpecError, nearest
 from assay.datasets.dataset import Dataset
-from assay.evaluation import GOLD
-from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
+from assay.evaluation import PERFORMANCE
+from assay.experiments.job import Job, JobContext, JobResult, Row
 from assay.experiments.references import DataReference, base_identity
 from assay.training.classifier import TASKS, train_classifier
 from assay.training.loop import Loss
 from assay.training.recipe import LOSS, Recipe
 from assay.training.run_folder import CARD
-from assay.training.scratch import described, is_scratch
+from assay.training.scratch import is_scratch, parse_size
 from assay.training.splits import training_data
 
 SELECTIONS = {"classification": "accuracy", "regression": "pearson"}  # what chooses the checkpoint, if nothing is said
@@ -28,7 +28,7 @@ KEPT_FILES = ("*.json", "*.txt", "*.model", "head.safetensors")  # all but the w
 
 
 @dataclass(frozen=True)
-class Train:
+class TrainingTask:
     """A model trained on a data set; see `assay train` for what the fields mean.
 
     data_seed draws the limits and what is held out; it is not the training's seed, so that runs differ in one thing.
@@ -52,23 +52,23 @@ class Train:
     def __post_init__(self) -> None:
         Recipe.from_spec(self.recipe)
         if is_scratch(self.train):
-            described(self.train)
+            parse_size(self.train)
         if self.task is not None and self.task not in TASKS:
             raise SpecError(f"there is no task {self.task!r} to train for; {nearest(self.task, TASKS)}")
 
-    def parts(self) -> tuple[Dataset, Dataset]:
+    def splits(self) -> tuple[Dataset, Dataset]:
         """What it is trained on and what chooses the checkpoint."""
         return _parts(self.on, self.split, self.validation, self.limit, self.validation_limit, self.data_seed)
 
-    def made_recipe(self, task: str) -> Recipe:
+    def full_recipe(self, task: str) -> Recipe:
         recipe = replace(Recipe.from_spec(self.recipe), seed=self.seed)
         if recipe.selection != LOSS:
             return recipe
         return replace(recipe, selection=SELECTIONS[task])
 
-    def job(self, at: dict[str, Any], *, keep: bool = False) -> Job:
-        """The only job of a training; it stands for a model and needs none."""
-        train, validation = self.parts()
+    def job(self, tags: dict[str, Any], *, keep: bool = False) -> Job:
+        """The job of a training; it needs no model."""
+        train, validation = self.splits()
         task = self.task or train.task
         spec = {
             "kind": "train",
@@ -76,22 +76,16 @@ class Train:
             "base": base_identity(self.train),
             "train": train.fingerprint,
             "validation": validation.fingerprint,
-            "recipe": self.made_recipe(task).to_json(),
+            "recipe": self.full_recipe(task).to_json(),
             "max_length": self.max_length,
             "task": task,
         }
-        return Job(self, spec, at, artifact=True, kept_files=KEPT_FILES, keep=keep)
+        return Job(self, spec, tags, artifact=True, kept_files=KEPT_FILES, keep=keep)
 
-    def jobs(self, place: StudyContext) -> list[Job]:
-        raise SpecError("a training belongs under `models`: write train: and on: there")
-
-    def run(self, work: JobContext) -> JobResult:
-        train, validation = self.parts()
-        folder = work.folder
-        if folder is None:
-            raise RuntimeError("a training needs a folder")
-        self.fit(folder, train, validation)
-        return training_rows(folder, train, validation)
+    def run(self, context: JobContext) -> JobResult:
+        train, validation = self.splits()
+        self.fit(context.folder, train, validation)
+        return training_result(context.folder, train, validation)
 
     def fit(self, folder: Path, train: Dataset, validation: Dataset, loss: Loss | None = None) -> None:
         """Train into the folder, unless that was killed only after its end; `loss`: other than the usual one."""
@@ -102,7 +96,7 @@ class Train:
             self.train,
             train,
             validation,
-            self.made_recipe(task),
+            self.full_recipe(task),
             output=folder,
             metrics=performance_metrics(task),
             loss=loss,
@@ -112,26 +106,26 @@ class Train:
             progress=False,
         )
 
-    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
+    def tidy(self, rows: Any) -> Iterator[Row]:
         for name, value in rows["validation"].items():
             yield {"metric": name, "value": value}
 
 
 def performance_metrics(task: str) -> dict[str, Any]:
     """Every score of a model of this task."""
-    found = {name: GOLD.make(name) for name in GOLD.names if GOLD.group(name) == "performance"}
-    return {name: made for name, made in found.items() if made.task == task}
+    metrics = {name: PERFORMANCE.make(name) for name in PERFORMANCE.names}
+    return {name: metric for name, metric in metrics.items() if metric.facts.task == task}
 
 
-def training_rows(folder: Path, train: Dataset, validation: Dataset) -> JobResult:
+def training_result(folder: Path, train: Dataset, validation: Dataset) -> JobResult:
     """What the training's card says, without what differs from run to run."""
     card = json.loads((folder / CARD).read_text(encoding="utf-8"))
     history = card["history"]
     checks = [{k: v for k, v in check.items() if k != "seconds"} for check in history["checks"]]
-    kept = {} if history["best"] is None else checks[history["best"]]["scores"]
+    best = {} if history["best"] is None else checks[history["best"]]["scores"]
     counts = Counter(example.label for example in validation)
     rows = {
-        "validation": kept,
+        "validation": best,
         "examples": {"train": len(train), "validation": len(validation)},
         "chance": 1 / len(card["labels"]),
         "majority": max(counts.values()) / len(validation),

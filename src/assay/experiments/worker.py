@@ -1,4 +1,4 @@
-"""A bench: what a worker keeps from job to job (one model), and how a job becomes a record or a failure."""
+"""A worker: runs jobs one after another, keeping the model of its last job in memory."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -34,74 +35,85 @@ class Outcome:
 
 @dataclass
 class Worker:
-    """A worker's place. It holds the model of its last job: jobs come sorted by model."""
+    """Turns jobs into records. Jobs come grouped by model, so it holds one model at a time."""
 
     store: Store
-    held: AnyModel | None = None
+    _reference: AnyModel | None = None
     _model: Model | None = field(default=None, repr=False)
 
-    def model(self, wanted: AnyModel) -> Model:
-        if self._model is None or wanted != self.held:
-            self.held, self._model = None, None  # let go of the old one first: two may not fit
-            self._model = wanted.open(self.store.artifacts)
-            self.held = wanted
+    def model(self, reference: AnyModel) -> Model:
+        if self._model is None or reference != self._reference:
+            self._forget_model()  # first: memory may not hold two
+            self._model = reference.open(self.store.artifacts)
+            self._reference = reference
         return self._model
 
+    def _forget_model(self) -> None:
+        self._reference, self._model = None, None
+
     def compute(self, job: Job, bar: Progress | None = None) -> Record:
-        """Run a job; its artefact is complete before its record is."""
-        began = time.perf_counter()
-        place: Any = self.store.artifacts.making(job.key) if job.artifact else nullcontext()
-        with place as folder:
-            found = job.kind.run(JobContext(job, self, bar or Progress("", None, show=False), folder))
-        made = found if isinstance(found, JobResult) else JobResult(found)
-        took = {"took": time.perf_counter() - began, "created": time.time()}
-        return Record(job.key, job.spec, made.rows, {**versions(), **took, **made.provenance})
+        """Run a job and return its record; its artefact is complete before that."""
+        start = time.perf_counter()
+        output: AbstractContextManager[Path | None]
+        output = self.store.artifacts.making(job.key) if job.artifact else nullcontext()
+        with output as folder:
+            rows = job.task.run(JobContext(job, self, bar or Progress("", None, show=False), folder))
+        result = rows if isinstance(rows, JobResult) else JobResult(rows)
+        timing = {"took": time.perf_counter() - start, "created": time.time()}
+        return Record(job.key, job.spec, result.rows, {**versions(), **timing, **result.provenance})
+
+    def load_or_compute(self, job: Job, bar: Progress, steps: int) -> Record:
+        """The stored record of a job, or a new one; `steps` is what the job counts for on the progress bar."""
+        record = self.store.get(job.key)
+        if record is not None:
+            bar.advance(steps)
+            return record
+        record = self.compute(job, bar)
+        self.store.put(record)
+        return record
 
     def execute(self, job: Job) -> Outcome:
-        """Run a job and store its record; an error becomes a note with its traceback. Only the store may raise."""
-        began = time.perf_counter()
+        """Run a job and store its record. An error becomes a note with its traceback; only the store may raise."""
+        start = time.perf_counter()
         try:
             record = self.compute(job)
         except StoreError:
             raise
         except Exception as error:
-            return self._failed(job, error, time.perf_counter() - began)
+            self._forget_model()  # the error may have left it changed
+            message = error_message(error)
+            store_failure(self.store, job, message, "".join(traceback.format_exception(error)))
+            return Outcome("failed", time.perf_counter() - start, message)
         self._compare(job, record)
         self.store.put(record)
         self.store.drop_note("failed", job.key)
-        return Outcome("done", time.perf_counter() - began)
+        return Outcome("done", time.perf_counter() - start)
 
     def _compare(self, job: Job, record: Record) -> None:
-        """An artefact that was deleted and built again should be what it was: others were made of it."""
-        before = self.store.get(job.key)
-        if before is not None and canonical(before.rows) != canonical(record.rows):
-            made = ", ".join(f"{k} {before.provenance.get(k)}" for k in ("assay", "torch", "transformers"))
+        """Warn if an artefact that was deleted and rebuilt differs: other records were computed from it."""
+        previous = self.store.get(job.key)
+        if previous is not None and canonical(previous.rows) != canonical(record.rows):
+            versions_then = ", ".join(f"{k} {previous.provenance.get(k)}" for k in ("assay", "torch", "transformers"))
             warnings.warn(
-                f"{job.name} was run again and came out differently than before (with {made}); "
-                "records made of the first result stay",
+                f"{job.name} was rerun and gave a different result than before (with {versions_then}). "
+                "Records computed from the first result are kept.",
                 stacklevel=2,
             )
 
-    def _failed(self, job: Job, error: Exception, seconds: float) -> Outcome:
-        words = sentence(error)
-        trace = "".join(traceback.format_exception(error))
-        fail(self.store, job, words, trace)
-        self.held, self._model = None, None  # a model that was being changed when the error came is not trusted
-        return Outcome("failed", seconds, words)
+
+def store_failure(store: Store, job: Job, message: str, trace: str = "") -> None:
+    """Store why a job has no record."""
+    store.put_note("failed", job.key, {"key": job.key, "tags": dict(job.tags), "error": message, "traceback": trace})
 
 
-def fail(store: Store, job: Job, words: str, trace: str = "") -> None:
-    """Write down why there is no record."""
-    store.put_note("failed", job.key, {"key": job.key, "at": dict(job.at), "error": words, "traceback": trace})
-
-
-def sentence(error: Exception) -> str:
-    """An error of ours as it is; of others with its type, in one line."""
+def error_message(error: Exception) -> str:
+    """The first line of an error, with the type of errors that are not Assay's."""
     first = (str(error).strip() or "no message").splitlines()[0]
     return first if isinstance(error, AssayError) else f"{type(error).__name__}: {first}"
 
 
 def versions() -> dict[str, str]:
+    """The versions of everything that computes numbers."""
     from assay import __version__
 
     return {
@@ -115,10 +127,10 @@ def versions() -> dict[str, str]:
 
 @contextmanager
 def threads(count: int | None) -> Iterator[None]:
-    """So many threads for torch, and what it was afterwards; None changes nothing."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count or before)
+    """Limit torch to a number of threads; None changes nothing."""
+    previous = torch.get_num_threads()
+    torch.set_num_threads(count or previous)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(previous)

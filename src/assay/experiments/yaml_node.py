@@ -1,4 +1,4 @@
-"""A plan's YAML with names: every error says where in the file it is and what would be allowed there."""
+"""YAML with places: every error names the place in the file and what is allowed there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """Safe, and strict: a key that is given twice would silently win over the first."""
+    """A safe loader that refuses duplicate keys."""
 
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
@@ -34,8 +34,8 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     return {loader.construct_object(k, deep=True): loader.construct_object(v, deep=True) for k, v in node.value}
 
 
-# Of YAML 1.1, in which `on`, `yes` and `no` (a training's key, labels) are truth values and 1e-3 is a word, take the
-# truth values of YAML 1.2 and numbers as Python writes them.
+# YAML 1.1 reads `on`, `yes` and `no` (keys and labels here) as booleans and 1e-3 as text. Read booleans as YAML 1.2
+# does, and numbers as Python does.
 BOOL, FLOAT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:float"
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, form) for tag, form in known if tag not in (BOOL, FLOAT)]
@@ -50,7 +50,7 @@ _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping
 
 @dataclass(frozen=True)
 class YamlNode:
-    """A part of the file: its name, the way to it, and what it holds."""
+    """A part of the file: its name, its place, and its content."""
 
     name: str
     where: str
@@ -71,16 +71,16 @@ class YamlNode:
         except SpecError as error:
             raise SpecError(f"{name}, {error}") from error
         except yaml.YAMLError as error:
-            raise SpecError(f"{name} is no YAML: {' '.join(str(error).split())}") from error
-        page = YamlNode(Path(name).stem, name, content)
-        _ = page.mapping
-        return page
+            raise SpecError(f"{name} is not valid YAML: {' '.join(str(error).split())}") from error
+        root = YamlNode(Path(name).stem, name, content)
+        _ = root.mapping
+        return root
 
     # --- looking ---------------------------------------------------------------------------------------------------
 
     @property
     def mapping(self) -> dict[str, Any]:
-        """What it holds by name, lists as tuples."""
+        """Its content by key, with lists as tuples."""
         if not isinstance(self.content, dict) or not all(isinstance(key, str) for key in self.content):
             raise SpecError(f"{self.where} must hold `name: value` lines, but it is {_words(self.content)}")
         return {key: _tuples(value) for key, value in self.content.items()}
@@ -99,7 +99,7 @@ class YamlNode:
         return self.mapping.get(key)
 
     def value_of(self, key: str) -> Any:
-        """The value of a key where there are keys, else None."""
+        """The value of a key, or None if there are no keys."""
         return self.content.get(key) if isinstance(self.content, dict) else None
 
     def at(self, key: str) -> YamlNode:
@@ -110,23 +110,23 @@ class YamlNode:
         return YamlNode(key, f"{start}{dot}{key}", self.content[key])
 
     def items(self) -> Iterator[tuple[str, YamlNode]]:
-        """Its parts by name; a list of words names each by itself."""
+        """Its parts by key; in a list of words, each word is its own key."""
         if isinstance(self.content, list) and all(isinstance(item, str) for item in self.content):
             yield from ((item, YamlNode(item, f"{self.where}.{item}", item)) for item in self.content)
         else:
             yield from ((key, self.at(key)) for key in self.mapping)
 
     def names(self, key: str, allowed: Iterable[str], default: list[str]) -> list[str]:
-        """One name or a list of names that must exist elsewhere in the plan."""
-        found = _tuples(self.value_of(key))
-        if found is None:
+        """One name or a list of names, each defined elsewhere in the plan."""
+        value = _tuples(self.value_of(key))
+        if value is None:
             return default
-        asked = [found] if isinstance(found, str) else list(found) if isinstance(found, tuple) else [found]
+        names = list(value) if isinstance(value, tuple) else [value]
         known = list(dict.fromkeys(allowed))
-        for name in asked:
+        for name in names:
             if name not in known:
                 raise SpecError(f"{self.where}.{key}: the plan has no {name!r}; {nearest(str(name), known)}")
-        return asked
+        return names
 
     # --- checking --------------------------------------------------------------------------------------------------
 
@@ -137,19 +137,19 @@ class YamlNode:
                 raise SpecError(f"{self.where}: there is no {key!r} here; {nearest(key, known)}")
 
     def reading(self, read: Callable[..., T], *args: Any) -> T:
-        """`read` with its error placed."""
+        """Call `read`; an error names this place."""
         try:
             return read(*args)
         except AssayError as error:
             raise type(error)(f"{self.where}: {error}") from error
 
 
-def built(page: YamlNode, spec: Spec, cls: type[T]) -> T:
-    """The dataclass of a part of the plan; an error needs no copy of the whole part, the place says where it is."""
+def build_node(node: YamlNode, spec: Spec, cls: type[T]) -> T:
+    """Make the dataclass that a part of the plan describes; an error names the place in the file."""
     try:
         return build(spec, cls)
     except SpecError as error:
-        raise SpecError(f"{page.where}: {str(error).removeprefix(f'{spec}: ')}") from error
+        raise SpecError(f"{node.where}: {str(error).removeprefix(f'{spec}: ')}") from error
 
 
 def _tuples(value: Any) -> Any:
@@ -160,5 +160,5 @@ def _words(value: Any) -> str:
     kinds = {type(None): "empty", list: "a list", str: "a text"}
     if isinstance(value, dict):
         wrong = next((key for key in value if not isinstance(key, str)), None)
-        return f"a mapping with the key {wrong!r}, which is no text; put it in quotes"
+        return f"a mapping with the key {wrong!r}, which is not text; put it in quotes"
     return kinds.get(type(value), f"{value!r}")

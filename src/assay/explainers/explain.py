@@ -18,9 +18,9 @@ from assay.core.progress import Progress
 from assay.core.rng import generator, seed_of
 from assay.core.spec import Spec
 from assay.core.types import Attribution, Cost, Example, Scores, Target
+from assay.datasets.examples import as_examples, is_single
 from assay.explainers import METHODS
-from assay.explainers.inputs import examples, is_single
-from assay.explainers.protocols import BlackBox, Composite, WhiteBox, declared
+from assay.explainers.protocols import BlackBox, Composite, why_not_a_method
 from assay.masking.flow import run_flows
 from assay.masking.game import Game, Outputs, out_of_memory
 from assay.masking.removal import Removal, removal_for
@@ -62,7 +62,7 @@ def explain(
     total = None if not hasattr(inputs, "__len__") else 1 if is_single(inputs) else len(inputs)
     _check_targets(target, total)
     with Progress("explaining", None if total is None else total * len(methods), progress) as bar:
-        for chunk in _chunks(examples(inputs)):
+        for chunk in _chunks(as_examples(inputs)):
             for name, part in job.run(chunk, _targets(target, chunk), bar).items():
                 found[name] += part
     out = {name: part[0] if is_single(inputs) else part for name, part in found.items()}
@@ -74,17 +74,11 @@ def named_methods(methods: Iterable[Any]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for asked in methods:
         made = METHODS.make(asked) if isinstance(asked, str | Spec) else asked
-        if not isinstance(made, BlackBox | WhiteBox | Composite):
-            raise SpecError(f"{asked!r} is no method; {_why_no_method(made)}")
+        reason = why_not_a_method(made)
+        if reason is not None:
+            raise SpecError(f"{asked!r} is not a method. {reason}")
         out[str(asked) if isinstance(asked, str | Spec) else str(Spec.of(asked, full=False))] = made
     return out
-
-
-def _why_no_method(made: Any) -> str:
-    missing = [name for name in declared() if not hasattr(made, name)]
-    if any(hasattr(made, verb) for verb in ("flow", "attribute", "combine")) and missing:
-        return f"it does not declare {', '.join(missing)}; add these class variables (explainers/protocols.py)"
-    return "give a name of `assay list methods` or an object with flow or attribute"
 
 
 def default_budget(device: torch.device) -> int:
@@ -187,7 +181,7 @@ class Job:
         return on.found.setdefault(spec, run(method, list(on.encodings), list(on.asked), on.game))
 
     def _aims(self, method: Any, asked: Sequence[Target]) -> Targets:
-        return Targets(tuple(asked), method.scale, self.model.task == "multi_label")
+        return Targets(tuple(asked), method.facts.scale, self.model.task == "multi_label")
 
     def _seed(self, method: Any, encoding: Encoding) -> tuple[object, ...]:
         return self.seed, Spec.of(method), encoding.example.content

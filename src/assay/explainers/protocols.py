@@ -1,12 +1,14 @@
-"""What a method is: a frozen dataclass whose fields are its hyper-parameters and whose class variables tell the truth.
+"""The interface of a method: a frozen dataclass whose fields are its parameters, with `facts` and one of three verbs.
 
-Black box: `flow` yields keep-masks. White box: `attribute` reads gradients or attention. Composite: `combine` joins.
+Black box: `flow` yields keep-masks and receives values. White box: `attribute` reads gradients, attention or hidden
+states. Composite: `combine` joins the attributions of other methods.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from torch import Tensor
@@ -17,25 +19,33 @@ from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
 
+FORM = (
+    'facts: ClassVar[MethodFacts] = MethodFacts(scale="logit", signed=True, complete=False, class_dependent=True, '
+    'passes="1 f", memory="T x D")'
+)
 
-class Method(Protocol):
-    """What every method declares about itself; the contract tests hold it to its word.
 
-    In words of cost: f a forward pass, b a backward pass, n units, T positions, D width, L layers, H heads.
+@dataclass(frozen=True, kw_only=True)
+class MethodFacts:
+    """What a method declares about itself; the contract tests check it.
+
+    Costs use these symbols: f forward pass, b backward pass, n units, T positions, D width, L layers, H heads.
     """
 
-    scale: ClassVar[Scale]  # its natural scale, where the caller names none
-    signed: ClassVar[bool]  # a negative score means: speaks against the target
-    complete: ClassVar[bool]  # scores sum to value_full - value_empty
-    class_dependent: ClassVar[bool]  # another target gives other scores
-    passes: ClassVar[str]  # cost in passes per input
-    memory: ClassVar[str]  # what it holds per input on top of a plain forward pass
-    revision: ClassVar[int]  # raised whenever its numbers change
+    scale: Scale  # used unless the caller names a scale
+    signed: bool  # negative scores are evidence against the target
+    complete: bool  # scores sum to value_full - value_empty
+    class_dependent: bool  # another target gives other scores
+    passes: str  # cost in passes per input
+    memory: str  # per input, in addition to a plain forward pass
+    revision: int = 1  # increased whenever the numbers change
 
 
-def declared() -> tuple[str, ...]:
-    """The class variables that every method has."""
-    return tuple(Method.__annotations__)
+class Method(Protocol):
+    """What every method has. `facts` is a class variable, or a property where it depends on the parameters."""
+
+    @property
+    def facts(self) -> MethodFacts: ...
 
 
 @runtime_checkable
@@ -46,17 +56,28 @@ class BlackBox(Method, Protocol):
 
 @runtime_checkable
 class WhiteBox(Method, Protocol):
-    """May also have `rows`, how many sequences it runs per input in one go."""
+    """May also define `rows`: the number of sequences it runs per input in one pass."""
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor | Scores:
-        """(B,T) scores of positions, or (B,T,D) vectors whose norm is the score."""
+        """Return (B,T) scores of positions, or (B,T,D) vectors whose norm is the score."""
 
 
 @runtime_checkable
 class Composite(Method, Protocol):
     @property
     def parts(self) -> Sequence[str]:
-        """Specs of the methods it needs."""
+        """Specs of the methods it combines."""
 
     def combine(self, attributions: Sequence[Attribution]) -> Floats | Scores:
-        """Scores (U,) from the parts' attributions of one input."""
+        """Return scores (U,) from the parts' attributions of one input."""
+
+
+def why_not_a_method(candidate: Any) -> str | None:
+    """Return the reason why an object cannot be used as a method; None if it can."""
+    if not any(hasattr(candidate, verb) for verb in ("flow", "attribute", "combine")):
+        return "Give a name from `assay list methods`, or an object with `facts` and `flow` or `attribute`."
+    if not isinstance(getattr(candidate, "facts", None), MethodFacts):
+        return f"It does not declare its facts; add to its class, for example: {FORM}"
+    if not isinstance(candidate, BlackBox | WhiteBox | Composite):
+        return "A method that combines others needs `parts` as well as `combine`."
+    return None

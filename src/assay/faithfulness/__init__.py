@@ -1,5 +1,5 @@
-"""Faithfulness metrics over a Game: they say which masks they need and what the answers mean, and never see a model."""
+"""Faithfulness metrics: each says which masks it needs and what the model's answers mean, without seeing a model."""
 
 from assay.core.catalog import Catalog
 
-FAITHFULNESS = Catalog("assay.faithfulness", "metric", skip=("protocol",))
+FAITHFULNESS = Catalog("assay.faithfulness", "faithfulness metric", skip=("protocol",))

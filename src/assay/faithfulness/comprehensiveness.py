@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from assay.core.types import Bools, Scale
-from assay.faithfulness.protocol import Ints, Values, rules, top_masks
+from assay.core.metric_facts import MetricFacts
+from assay.core.types import Bools
+from assay.faithfulness.protocol import Ints, Values, fraction_counts, fraction_mean, prefix_masks
 
 
 @dataclass(frozen=True)
 class Comprehensiveness:
-    """mean over fractions k of v(x) - v(the top k removed).
+    """mean over fractions k of v(x) - v(x without the top k).
 
-    Weakness: the rest is out of distribution; redundant evidence keeps it low for every method.
+    The protocol sets the fractions. `aopc=True` uses 1, 5, 10, 20 and 50 % under every protocol (AOPC); under the
+    default protocol, eraser, both are the same.
+    Weakness: the remaining text is out of distribution; redundant evidence keeps the value low for every method.
     """
 
     protocol: str = "eraser"
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "-1 .. 1; near v(x) - v(nothing) when all evidence is found"
-    removal: ClassVar[str | None] = None
-    scale: ClassVar[Scale | None] = None
-    revision: ClassVar[int] = 1
+    aopc: bool = False
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        better="higher", range="-1 .. 1; near v(x) - v(nothing) when all evidence is found"
+    )
 
     def keeps(self, order: Ints) -> Bools:
-        return top_masks(order, rules(self.protocol).counts(len(order), rules(self.protocol).fractions), kept=False)
+        return prefix_masks(order, fraction_counts(self.protocol, len(order), aopc=self.aopc), kept=False)
 
     def curve(self, values: Values, value_full: float) -> Values:
         return value_full - values
 
     def measure(self, values: Values, value_full: float) -> float:
-        return float(self.curve(values, value_full).mean())
+        return fraction_mean(self.curve(values, value_full), self.protocol, aopc=self.aopc)

@@ -1,32 +1,29 @@
-"""Deletion area (Petsiuk et al. 2018)."""
+"""Deletion: area under the deletion curve (Petsiuk et al. 2018)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
-from assay.core.types import Bools, Scale
-from assay.faithfulness.protocol import Ints, Values, top_masks
+from assay.core.metric_facts import MetricFacts
+from assay.core.types import Bools
+from assay.faithfulness.protocol import Ints, Values, prefix_masks
 
 
 @dataclass(frozen=True)
 class Deletion:
     """area under v while units are removed one by one, most important first; trapezoids over the share removed.
 
-    Weakness: most of the curve is on texts that are nearly gone.
+    Weakness: most of the curve lies on texts that are nearly empty.
     """
 
     protocol: str = "eraser"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "0 .. 1 for a probability"
-    removal: ClassVar[str | None] = None
-    scale: ClassVar[Scale | None] = None
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="0 .. 1 for a probability")
 
     def keeps(self, order: Ints) -> Bools:
-        return top_masks(order, list(range(len(order) + 1)), kept=False)
+        return prefix_masks(order, list(range(len(order) + 1)), kept=False)
 
     def curve(self, values: Values, value_full: float) -> Values:
         return values

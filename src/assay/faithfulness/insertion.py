@@ -1,32 +1,29 @@
-"""Insertion area (Petsiuk et al. 2018)."""
+"""Insertion: area under the insertion curve (Petsiuk et al. 2018)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
-from assay.core.types import Bools, Scale
-from assay.faithfulness.protocol import Ints, Values, top_masks
+from assay.core.metric_facts import MetricFacts
+from assay.core.types import Bools
+from assay.faithfulness.protocol import Ints, Values, prefix_masks
 
 
 @dataclass(frozen=True)
 class Insertion:
-    """area under v while units are put back one by one, most important first; trapezoids over the share shown.
+    """area under v while units are restored one by one, most important first; trapezoids over the share restored.
 
-    Weakness: most of the curve is on texts that are nearly empty.
+    Weakness: most of the curve lies on texts that are nearly empty.
     """
 
     protocol: str = "eraser"
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "0 .. 1 for a probability"
-    removal: ClassVar[str | None] = None
-    scale: ClassVar[Scale | None] = None
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1 for a probability")
 
     def keeps(self, order: Ints) -> Bools:
-        return top_masks(order, list(range(len(order) + 1)), kept=True)
+        return prefix_masks(order, list(range(len(order) + 1)), kept=True)
 
     def curve(self, values: Values, value_full: float) -> Values:
         return values

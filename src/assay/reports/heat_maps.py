@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.display import patches, pieces, strengths
 from assay.core.types import Attribution, Example, Unit
-from assay.evaluation.gold import true_units
+from assay.evaluation.attribution_metric import rationale_units
 from assay.models.encode import ImageEncoder
 from assay.models.model import Model
 from assay.reports.style import LEVELS
@@ -47,7 +47,7 @@ def heat_map(attribution: Attribution, example: Example, window: set[Unit], belo
     """The text or picture of one attribution, coloured."""
     if any(unit.box is not None for unit in attribution.units):
         return patches(attribution, below)
-    marked = dict(zip(attribution.units, true_units(attribution.units, example), strict=True))
+    marked = dict(zip(attribution.units, rationale_units(attribution.units, example), strict=True))
     scores = dict(zip(attribution.units, attribution.scores, strict=True))
     whole = pieces(attribution)
     best = sorted(whole, key=lambda piece: -piece[2])[:TOP]

@@ -33,7 +33,7 @@ def card(metric: Any) -> Card:
     cls: Any = metric if isinstance(metric, type) else type(metric)
     title, paper = _title(inspect.getdoc(importlib.import_module(cls.__module__)) or "")
     formula, note, weakness = _body(inspect.getdoc(cls) or "")
-    return Card(title, paper, cls.better, cls.range, formula, note, weakness, _parameters(metric))
+    return Card(title, paper, cls.facts.better, cls.facts.range, formula, note, weakness, _parameters(metric))
 
 
 def _title(doc: str) -> tuple[str, str | None]:

@@ -8,14 +8,12 @@ from datetime import date
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from assay.core.errors import AssayError
 from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
-from assay.datasets.load import load_dataset
 from assay.experiments.worker import versions
-from assay.models.load import load_model
 from assay.models.model import Model
 from assay.reports.plain_json import plain
 from assay.reports.style import style
@@ -33,14 +31,6 @@ class StudyResult:
     study: Any
     rows: list[Row]
 
-    @classmethod
-    def by(cls, study: Any, model: Any, dataset: Any, limit: int | None, progress: bool | None) -> Self:
-        """Run a study on as many examples as asked for, drawn by its seed."""
-        data = load_dataset(dataset)
-        data = data if limit is None else data.take(limit, study.seed)
-        loaded = load_model(model)
-        return cls(loaded, data, study, study.run(loaded, data, progress=progress))
-
     @cached_property
     def summary(self) -> list[Row]:
         """Means with their intervals."""
@@ -49,6 +39,13 @@ class StudyResult:
     @property
     def methods(self) -> list[str]:
         return list(dict.fromkeys(row["method"] for row in self.rows))
+
+    def html(self, command: str | None = None) -> str:
+        """One self-contained page."""
+        raise NotImplementedError
+
+    def to_html(self, path: str | Path, command: str | None = None) -> None:
+        write(self.html(command), path)
 
     def to_dict(self) -> Row:
         """As plain JSON; all but `provenance` is the same whenever it is run again."""

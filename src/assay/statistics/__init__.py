@@ -1,1 +1,1 @@
-"""How sure the numbers are: bootstrap intervals, paired tests, and verdicts in plain words. docs/statistics.md."""
+"""Bootstrap intervals, paired tests and verdicts; see docs/statistics.md."""

@@ -1,4 +1,4 @@
-"""Paired permutation tests by sign flips (Fisher 1935, Pitman 1937), and Holm's correction for many of them (1979)."""
+"""Paired permutation tests by sign flips (Fisher 1935, Pitman 1937), and Holm's correction (1979)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from assay.core.errors import InputError, SpecError, nearest
 from assay.core.rng import generator
-from assay.statistics.bootstrap import CHUNK, EQUAL, Values, check
+from assay.statistics.bootstrap import CHUNK, EQUAL, Values, check_values
 
 Alternative = Literal["two-sided", "greater"]
 
@@ -23,21 +23,21 @@ def paired_test(
     permutations: int = 10_000,
     seed: int = 0,
 ) -> float:
-    """How often chance alone gives a mean difference of a (n,) and b (n,) as large as the one seen: the p-value.
+    """p-value of the mean difference between a (n,) and b (n,), paired by example.
 
-    If the two methods were alike, a and b could be swapped within any example, so every sign of d = a - b was as
-    likely: p = share of sign patterns s with mean(s d) >= mean(d); of absolute values if two-sided. All 2^n patterns
-    where there are at most `permutations` (zero differences do not count), else (1 + hits) / (1 + permutations)
-    over random ones, the 1 being the pattern seen: so p is never 0 and the test never claims too much
-    (Phipson & Smyth 2010).
+    Under the null hypothesis a and b are exchangeable within each example, so both signs of d = a - b are equally
+    likely: p = share of sign patterns s with mean(s d) >= mean(d), or with absolute values if two-sided. Exact over all
+    2^n patterns if there are at most `permutations` (zero differences do not count); otherwise
+    (1 + hits) / (1 + permutations) over random patterns, where the 1 is the observed pattern, so that p is never 0 and
+    the test is valid (Phipson & Smyth 2010).
 
-    Weakness: with equal means but differences skewed to one side the error rate is right only for large n; n < 6 can
-    never reach a two-sided p of 0.05.
+    Weakness: for equal means with skewed differences the error rate is correct only for large n; with n < 6 a two-sided
+    p cannot reach 0.05.
     """
     first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if first.shape != second.shape or first.ndim != 1:
-        raise InputError(f"{first.shape} and {second.shape} values were given; a paired test needs the same examples")
-    differences = check([first])[0] - check([second])[0]
+        raise InputError(f"values have shapes {first.shape} and {second.shape}; a paired test needs the same examples")
+    differences = check_values([first])[0] - check_values([second])[0]
     return float(sign_flips(differences[None], alternative=alternative, permutations=permutations, seed=seed)[0])
 
 
@@ -49,11 +49,11 @@ def sign_flips(
     seed: int = 0,
 ) -> Values:
     """The p-value of `paired_test` for each row of differences, (K,), all from the same random signs."""
-    rows = check(differences)
+    rows = check_values(differences)
     if alternative not in get_args(Alternative):
-        raise SpecError(f"there is no alternative {alternative!r}; {nearest(str(alternative), get_args(Alternative))}")
+        raise SpecError(f"unknown alternative {alternative!r}; {nearest(str(alternative), get_args(Alternative))}")
     if permutations < 1:
-        raise SpecError(f"permutations={permutations}: needs at least 1")
+        raise SpecError(f"permutations={permutations}: must be at least 1")
     counts = (rows != 0).sum(1)
     few = counts < np.log2(permutations + 1)  # 2^count patterns <= permutations
     out = np.empty(len(rows))
@@ -69,8 +69,8 @@ def sign_flips(
 def holm(p: ArrayLike) -> Values:
     """Adjusted p-values: p̃_(i) = max over j <= i of min(1, (m - j + 1) p_(j)), p sorted (Holm 1979).
 
-    Calling p̃ <= α significant keeps the chance of any false claim among the m at most α, however the tests depend on
-    each other. Weakness: it ignores that dependence, so it is cautious for strongly related tests.
+    Rejecting at p̃ <= α controls the family-wise error rate of the m tests at α under any dependence. Weakness: it is
+    conservative for strongly dependent tests.
     """
     raw = np.asarray(p, np.float64)
     if raw.ndim != 1 or not ((raw >= 0) & (raw <= 1)).all():
@@ -82,15 +82,15 @@ def holm(p: ArrayLike) -> Values:
 
 
 def _hits(rows: Values, patterns: Iterator[NDArray[np.uint8]], alternative: Alternative) -> NDArray[np.int64]:
-    """Of how many patterns the sum is at least as extreme as the one seen, (K,)."""
+    """The number of patterns whose sum is at least as extreme as the observed one, (K,)."""
     total = rows.sum(1)  # (K,)
-    equal = EQUAL * np.abs(rows).sum(1)  # a tie is a hit, also after rounding
-    seen = total if alternative == "greater" else np.abs(total)
+    equal = EQUAL * np.abs(rows).sum(1)  # ties count as hits, also after rounding
+    observed = total if alternative == "greater" else np.abs(total)
     hits = np.zeros(len(rows), np.int64)
-    for bits in patterns:  # (P,n), 1 = the sign stays
+    for bits in patterns:  # (P,n), 1 = the sign is kept
         sums = 2 * (bits.astype(np.float64) @ rows.T) - total  # (P,K)
         sums = sums if alternative == "greater" else np.abs(sums)
-        hits += (sums >= seen - equal).sum(0)
+        hits += (sums >= observed - equal).sum(0)
     return hits
 
 
@@ -103,7 +103,7 @@ def _all_patterns(n: int) -> Iterator[NDArray[np.uint8]]:
 
 
 def _some_patterns(n: int, count: int, rng: np.random.Generator) -> Iterator[NDArray[np.uint8]]:
-    """Random patterns, (count,n), in chunks of rows; each row takes whole words, so that chunks change nothing."""
+    """Random patterns, (count,n), in chunks; each row uses whole 64-bit words, so that chunking changes nothing."""
     words, step = -(-n // 64), max(1, CHUNK // n)
     for start in range(0, count, step):
         drawn = rng.integers(0, 2**64, (min(step, count - start), words), np.uint64)

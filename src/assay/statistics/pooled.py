@@ -1,4 +1,4 @@
-"""A weighted mean as a plain one, so that intervals and paired tests need not know of weights."""
+"""Write a weighted mean as an unweighted one, so that intervals and tests need no weights."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ Values = NDArray[np.float64]
 
 
 def pooled(values: Values, weights: Values) -> Values:
-    """r + w_i (x_i - r) / mean(w), whose mean is r = sum(w x) / sum(w) and whose spread is that of r.
+    """The values r + w_i (x_i - r) / mean(w), whose mean is the weighted mean r = sum(w x) / sum(w).
 
-    The linearised ratio (delta method): resampling these is, to first order, resampling examples with their weights.
-    Weakness: with few examples and very unequal weights the order that is left out shows.
+    This is the linearised ratio (delta method): resampling these values is, to first order, resampling examples with
+    their weights. Weakness: inaccurate for few examples with very unequal weights.
     """
     mean = np.average(values, weights=weights)
     out: Values = mean + weights * (values - mean) / weights.mean()

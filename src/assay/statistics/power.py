@@ -1,4 +1,4 @@
-"""How small a difference n examples can show."""
+"""The smallest difference that n examples can detect."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import math
 
 from scipy.special import stdtrit
 
-SMALL = 30  # below this intervals are too narrow and tests see little: every verdict says so
+SMALL = 30  # with fewer examples, intervals are too narrow and verdicts carry a warning
 
 
 def detectable(sd: float, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
-    """The smallest mean difference that a two-sided paired test of n examples finds with this power.
+    """The smallest mean difference that a two-sided paired test on n examples detects with the given power.
 
     δ = (t(1 - α/2) + t(power)) sd / √n, t the quantiles with n - 1 degrees of freedom, sd that of the differences
-    (Cohen 1988). Infinite where no data could be significant: the smallest sign-flip p-value is 2 / 2^n.
+    (Cohen 1988). Infinite if no data can be significant: the smallest sign-flip p-value is 2 / 2^n.
     Weakness: sd is itself estimated from the n examples.
     """
     if n < 2 or 2.0 ** (1 - n) > alpha:

@@ -1,4 +1,4 @@
-"""Ranks with ties averaged, and Spearman's correlation: scipy's answers at a fifth of its cost on short vectors."""
+"""Average ranks and Spearman's correlation, five times as fast as scipy on short vectors."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
-    """1 for the lowest; equal values share the mean of the ranks that they take up."""
-    _, place, count = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+    """Ranks from 1 (lowest); ties get the mean of their ranks."""
+    _, inverse, count = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
     shared: NDArray[Any] = np.cumsum(count) - (count - 1) / 2
-    return shared[place].astype(np.float64)
+    return shared[inverse].astype(np.float64)
 
 
 def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:

@@ -1,1 +1,1 @@
-"""Training: one loop for everything that learns, and the fine-tuning of classifiers with it."""
+"""Training: a generic, resumable loop, and the fine-tuning of classifiers."""

@@ -1,4 +1,4 @@
-"""In which batches the items of an epoch come: a function of the key and the epoch, never of the machine."""
+"""The batches of an epoch, determined by key and epoch alone."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 
 from assay.core.rng import generator
 
-POOL = 50  # batches that are sorted by length together: little padding, and still other neighbours in every epoch
+POOL = 50  # batches sorted by length together: little padding, yet different neighbours in every epoch
 
 
 def epoch_batches(
     size: int, batch_size: int, key: object, epoch: int, lengths: Sequence[int] | None = None
 ) -> list[list[int]]:
-    """All items 0..size-1 once, shuffled; with `lengths`, items of about one length share a batch."""
+    """All items 0..size-1 once, shuffled; with `lengths`, batches contain items of similar length."""
     rng = generator("order", key, epoch)
     items = rng.permutation(size)
     if lengths is None:
         return _cut(items, batch_size)
-    long = np.asarray(lengths)
+    all_lengths = np.asarray(lengths)
     pools = [np.array(pool) for pool in _cut(items, POOL * batch_size)]
-    batches = [b for pool in pools for b in _cut(pool[np.argsort(-long[pool], kind="stable")], batch_size)]
+    batches = [b for pool in pools for b in _cut(pool[np.argsort(-all_lengths[pool], kind="stable")], batch_size)]
     return [batches[i] for i in rng.permutation(len(batches))]
 
 

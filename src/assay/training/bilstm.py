@@ -1,4 +1,4 @@
-"""A BiLSTM with attention from nothing but the data: "bilstm_attention(hidden=128, embeddings='vectors.vec')"."""
+"""An untrained BiLSTM with attention: "bilstm_attention(hidden=128, embeddings='vectors.vec')"."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from assay.core.errors import SpecError
 from assay.datasets.dataset import Dataset
 from assay.models.bilstm import BilstmAttentionConfig, BilstmAttentionForSequenceClassification
 from assay.models.model import Model
-from assay.training.pretrained import name_labels, seeded, with_head
+from assay.training.pretrained import fixed_seed, model_with_head, set_labels
 from assay.training.word_vocabulary import Cut, word_tokenizer, word_vectors
 
-# Adam with amsgrad, L2 on everything but the attention of the single model, the best epoch by validation AUROC
+# Adam with amsgrad; L2 on everything except, for single texts, the attention; best epoch by validation AUROC
 SINGLE_RECIPE = (
     "recipe(epochs=8, batch_size=32, learning_rate=0.001, optimiser=adam, amsgrad=True, weight_decay=1e-05, "
     "groups=[group(attention, weight_decay=0)], schedule=constant, warmup=0, clip=None, selection=auroc)"
@@ -27,22 +27,22 @@ PAIRED_RECIPE = (
 
 @dataclass(frozen=True)
 class BilstmSize:
-    """Sizes and the start of the word vectors; the sizes are the paper's for SST, which has fastText's vectors."""
+    """Sizes and initial word vectors. The default sizes are those of the paper for SST."""
 
-    hidden: int = 128  # of each direction
-    width: int | None = None  # of the word vectors; None: the file's, or 300
-    embeddings: str | None = None  # a file of vectors, a pretrained encoder, or None: N(0,1)
-    min_count: int = 1  # texts that a word must be in
-    vocabulary: int | None = None  # words, at most: the most frequent
-    positions: int = 512  # longest text
+    hidden: int = 128  # per direction
+    width: int | None = None  # of the word vectors; None: as in `embeddings`, or 300
+    embeddings: str | None = None  # a file of vectors or a pretrained encoder; None: N(0,1)
+    min_count: int = 1  # minimum number of texts with the word
+    vocabulary: int | None = None  # maximum number of words, the most frequent ones
+    positions: int = 512  # maximum text length
     cut: Cut = "words"
-    tied: bool = False  # one table for both texts of a pair
+    tied: bool = False  # one embedding table for both texts of a pair
 
     def __post_init__(self) -> None:
         for name in ("hidden", "width", "min_count", "vocabulary", "positions"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise SpecError(f"bilstm_attention: {name}={value}; give at least 1")
+                raise SpecError(f"bilstm_attention: {name}={value} must be at least 1")
 
 
 def bilstm_model(
@@ -54,10 +54,10 @@ def bilstm_model(
     seed: int = 0,
     device: torch.device | str | None = None,
 ) -> Model:
-    """The model of a size for a data set: paired if its examples are pairs."""
+    """An untrained model for a data set; it reads pairs if the examples are pairs."""
     pairs = {example.text_pair is not None for example in data}
     if len(pairs) != 1:
-        raise SpecError(f"{data.name or 'the data'} mixes texts and pairs; a BiLSTM reads one or the other")
+        raise SpecError(f"{data.name or 'the data'} mixes texts and pairs; a BiLSTM reads either texts or pairs")
     texts = (text for example in data for text in (example.text, example.text_pair) if text)
     tokenizer = word_tokenizer(texts, size.min_count, size.vocabulary, size.positions, size.cut)
     words = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
@@ -69,14 +69,14 @@ def bilstm_model(
         paired=pairs.pop(),
         tied=size.tied,
     )
-    with seeded(seed):
-        hf = BilstmAttentionForSequenceClassification(name_labels(config, labels, task))  # type: ignore[arg-type]
-        start_tables(hf, vectors)
-        return with_head(hf, tokenizer, labels, task, device)
+    with fixed_seed(seed):
+        hf = BilstmAttentionForSequenceClassification(set_labels(config, labels, task))  # type: ignore[arg-type]
+        set_embeddings(hf, vectors)
+        return model_with_head(hf, tokenizer, labels, task, device)
 
 
-def start_tables(hf: BilstmAttentionForSequenceClassification, vectors: torch.Tensor | None) -> None:
-    """Both tables of a paired model start from the same array."""
+def set_embeddings(hf: BilstmAttentionForSequenceClassification, vectors: torch.Tensor | None) -> None:
+    """Set the initial word vectors; both tables of a paired model start equal."""
     with torch.no_grad():
         if vectors is not None:
             hf.words.primary.weight.copy_(vectors)

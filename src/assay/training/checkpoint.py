@@ -1,4 +1,4 @@
-"""The state of an interrupted training: one file, written aside and renamed, so that it is whole or not there."""
+"""Checkpoints of unfinished training runs: a single file, written atomically."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import torch
 from assay.core.errors import AssayError
 
 NAME = "checkpoint.pt"
-SHARE = 50  # training time between two checkpoints, in times that one takes to write: 2 % of it are spent on them
+SPACING = 50  # time between checkpoints, in units of the time one takes to write: 2 % overhead
 
 
-def write(folder: Path, state: Mapping[str, Any]) -> None:
+def write_checkpoint(folder: Path, state: Mapping[str, Any]) -> None:
     path = folder / NAME
     part = path.with_suffix(".part")
     try:
@@ -28,49 +28,49 @@ def write(folder: Path, state: Mapping[str, Any]) -> None:
             os.fsync(out.fileno())
         os.replace(part, path)
     except (OSError, RuntimeError) as error:
-        raise AssayError(f"cannot write the checkpoint {path}: {error}; free space or name another folder") from error
+        raise AssayError(f"cannot write the checkpoint {path}: {error}; free space or choose another folder") from error
 
 
-def read(folder: Path, identity: str) -> dict[str, Any] | None:
-    """The state in a folder, if there is one; it must be of the same recipe, data and model."""
+def read_checkpoint(folder: Path, identity: str) -> dict[str, Any] | None:
+    """The state saved in a folder, if any; `identity` (recipe, data and model) must match."""
     path = folder / NAME
     if not path.is_file():
         return None
     try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)  # tensors and numbers, no code
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)  # never runs code
     except Exception as error:
         raise AssayError(f"cannot read the checkpoint {path}: {error}; delete it and train again") from error
     if state.get("identity") != identity:
         raise AssayError(
-            f"{folder} holds an unfinished training with another recipe, data or model; "
-            "go on with those, name another folder, or overwrite it"
+            f"{folder} contains an unfinished training run with a different recipe, data or model; "
+            "resume with the same settings, choose another folder, or overwrite it"
         )
     return state
 
 
-def remove(folder: Path) -> None:
+def remove_checkpoint(folder: Path) -> None:
     for name in (NAME, Path(NAME).with_suffix(".part").name):
         (folder / name).unlink(missing_ok=True)
 
 
 @dataclass
-class Saver:
-    """Writes the state now and then: rarely enough that it costs little, often enough that a kill costs little."""
+class CheckpointSaver:
+    """Saves the state at intervals."""
 
     folder: Path | None
     state: Callable[[], Mapping[str, Any]]
-    seconds: float  # at least, between two
+    seconds: float  # minimum time between two checkpoints
     _last: float = field(default_factory=time.monotonic)
-    _took: float = 0.0
+    _duration: float = 0.0
 
-    def now_and_then(self) -> None:
-        if time.monotonic() - self._last >= max(self.seconds, SHARE * self._took):
-            self.now()
+    def save_if_due(self) -> None:
+        if time.monotonic() - self._last >= max(self.seconds, SPACING * self._duration):
+            self.save()
 
-    def now(self) -> None:
+    def save(self) -> None:
         if self.folder is None:
             return
         start = time.monotonic()
-        write(self.folder, self.state())
+        write_checkpoint(self.folder, self.state())
         self._last = time.monotonic()
-        self._took = self._last - start
+        self._duration = self._last - start

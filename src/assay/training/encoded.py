@@ -1,4 +1,4 @@
-"""A data set as the model reads it when it is explained: rows of positions, with gold labels as numbers."""
+"""A data set encoded for training, in the same way as for explanations, with gold labels as numbers."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.models.encoding import Batch, Encoding, Rows
 from assay.models.model import Model
+from assay.training.gold_labels import gold_label
 from assay.training.loop import TrainingData
 
 Encode = Callable[[Model, Example], Encoding]
-FAR = 10.0  # a mean or deviation of scores beyond this is out of reach of a fresh head at fine-tuning rates
+MAX_SCALE = 10.0  # a new head cannot reach scores of larger mean or deviation at fine-tuning rates
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """A batch and its gold: class indices (B,), or scores (B,)."""
+class LabelledBatch:
+    """A batch with its class indices or scores, (B,)."""
 
     batch: Batch
     gold: Tensor
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
-    """Labelled examples. Texts are encoded once and images whenever they are needed, because pixels are large."""
+class EncodedDataset:
+    """Encoded examples with labels. Texts are encoded once, images (which are large) on each use."""
 
     model: Model
     examples: tuple[Example, ...]
@@ -50,57 +51,53 @@ class Encoded:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of what the model reads: also tells apart other length limits and masks."""
+        """SHA-256 of what the model reads; depends on length limits and masks too."""
         digest = hashlib.sha256(self.gold.tobytes())
         for i in range(len(self.gold)):
             row = self.rows[i].ids.tobytes() if self.rows is not None else self.examples[i].content.encode()
             digest.update(row + b"\x1e")
         return digest.hexdigest()
 
-    def batch(self, index: Sequence[int]) -> Labelled:
+    def batch(self, index: Sequence[int]) -> LabelledBatch:
         rows = [self._row(i) for i in index]
         gold = torch.from_numpy(self.gold[list(index)]).to(self.model.device)
-        return Labelled(self.model.batch(rows), gold)
+        return LabelledBatch(self.model.batch(rows), gold)
 
     def _row(self, i: int) -> Rows:
         return self.encode(self.model, self.examples[i]).rows() if self.rows is None else self.rows[i]
 
 
-def encoded(model: Model, data: Dataset, encode: Encode = Model.encode, *, progress: bool | None = None) -> Encoded:
-    """Encode all examples; those without a label, or with nothing to read, are left out, and a warning counts them."""
-    gold = [gold_of(example, data, model.labels, model.task) for example in data]
+def encode_dataset(
+    model: Model, data: Dataset, encode: Encode = Model.encode, *, progress: bool | None = None
+) -> EncodedDataset:
+    """Encode all examples; examples without a label or without words are left out with a warning."""
+    gold = [_known_label(example, data, model) for example in data]
     pairs = [(e, g) for e, g in zip(data, gold, strict=True) if g is not None]
-    _tell(len(data) - len(pairs), data, "have no label and were left out")
+    _warn_count(len(data) - len(pairs), data, "have no label and were left out")
     rows: list[Rows] | None = None
     if not model.family.images:
-        pairs, rows = _read(model, data, pairs, encode, progress)
+        pairs, rows = _encode_texts(model, data, pairs, encode, progress)
     if not pairs:
-        raise SpecError(f"{data.name or 'the data'} has no example with a label; name its column with columns=")
+        raise SpecError(f"{data.name or 'the data'} has no labelled examples; set the label column with columns=")
     values = np.array([g for _, g in pairs], np.float32 if model.task == "regression" else np.int64)
     _check_scale(values, model.task)
-    return Encoded(model, tuple(e for e, _ in pairs), values, None if rows is None else tuple(rows), encode)
+    return EncodedDataset(model, tuple(e for e, _ in pairs), values, None if rows is None else tuple(rows), encode)
 
 
-def gold_of(example: Example, data: Dataset, labels: Sequence[str], task: str) -> float | None:
-    """The label as a number: its place among the model's labels, or a score."""
-    if example.label is None:
-        return None
-    if task == "regression":
-        try:
-            return float(example.label)
-        except ValueError as error:
-            raise SpecError(f"the label {example.label!r} is no number; train a classifier, or name a score") from error
-    name = (data.labels or ())[data.index_of(example.label)]
-    if name not in labels:
-        known = ", ".join(map(str, labels))
-        raise TargetError(f"{data.name or 'the data'} has the label {name!r}, but the model was trained on {known}")
-    return labels.index(name)
+def _known_label(example: Example, data: Dataset, model: Model) -> int | float | None:
+    label = gold_label(example, data, model)
+    if label is None and example.label is not None:
+        raise TargetError(
+            f"{data.name or 'the data'} has the label {example.label!r}, which the model lacks; "
+            f"its labels are {', '.join(map(str, model.labels))}"
+        )
+    return label
 
 
-def _read(
+def _encode_texts(
     model: Model, data: Dataset, pairs: list[Any], encode: Encode, progress: bool | None
 ) -> tuple[list[Any], list[Rows]]:
-    kept, rows, cut = [], [], 0
+    readable, rows, truncated = [], [], 0
     with warnings.catch_warnings(), Progress("reading", len(pairs), progress) as bar:
         warnings.filterwarnings("ignore", message="an input is longer than")  # counted below instead
         for example, gold in pairs:
@@ -109,24 +106,24 @@ def _read(
                 encoding = encode(model, example)
             except InputError:
                 continue
-            kept.append((example, gold))
+            readable.append((example, gold))
             rows.append(encoding.rows())
-            cut += bool(encoding.unseen)
-    _tell(len(pairs) - len(kept), data, "have nothing to read and were left out")
-    _tell(cut, data, "are longer than the length limit and were cut")
-    return kept, rows
+            truncated += bool(encoding.unseen)
+    _warn_count(len(pairs) - len(readable), data, "contain no text and were left out")
+    _warn_count(truncated, data, "are longer than the length limit and were truncated")
+    return readable, rows
 
 
-def _tell(count: int, data: Dataset, what: str) -> None:
+def _warn_count(count: int, data: Dataset, what: str) -> None:
     if count:
         where = "/".join(part for part in (data.name, data.split) if part)
         warnings.warn(f"{count:,} of {len(data):,} examples of {where or 'the data'} {what}", stacklevel=3)
 
 
 def _check_scale(gold: NDArray[Any], task: str) -> None:
-    if task == "regression" and max(abs(gold.mean()), gold.std()) > FAR:
+    if task == "regression" and max(abs(gold.mean()), gold.std()) > MAX_SCALE:
         warnings.warn(
-            f"the scores have mean {gold.mean():.3g} and deviation {gold.std():.3g}; a model learns scores near 0 with "
-            "deviation 1 far sooner: rescale them",
+            f"the scores have mean {gold.mean():.3g} and standard deviation {gold.std():.3g}; "
+            "rescale them to mean 0 and standard deviation 1 for faster training",
             stacklevel=3,
         )

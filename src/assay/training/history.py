@@ -1,4 +1,4 @@
-"""What happened during a training, as data."""
+"""The history of a training run."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ class Check:
 
     step: int
     epoch: float
-    loss: float  # of training, mean over the items since the check before
-    scores: Mapping[str, float]  # of validation
+    loss: float  # training loss, mean over the items since the last check
+    scores: Mapping[str, float]  # validation scores
     learning_rate: float
-    seconds: float = field(default=0.0, compare=False)  # of training so far, over all its runs
+    seconds: float = field(default=0.0, compare=False)  # total training time so far, across resumed runs
 
 
 @dataclass(frozen=True)
 class History:
-    """All checks of a training and which of them was kept."""
+    """All validations of a training run, and the best of them."""
 
     checks: tuple[Check, ...]
-    best: int | None  # place among the checks; None: nothing was validated, the last weights are kept
+    best: int | None  # index into checks; None: never validated, the last weights are used
     steps: int
-    stopped: bool  # by patience, ahead of the last epoch
+    stopped: bool  # early, by patience
     seconds: float = field(default=0.0, compare=False)
 
     @property
-    def kept(self) -> Check | None:
-        """The check whose weights the model has now."""
+    def best_check(self) -> Check | None:
+        """The validation whose weights the model has."""
         return None if self.best is None else self.checks[self.best]
 
     def to_json(self) -> dict[str, Any]:

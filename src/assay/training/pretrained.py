@@ -1,4 +1,4 @@
-"""A pretrained encoder, decoder or image model with a fresh head for a task."""
+"""Load a pretrained encoder, decoder or image model with a new classification head."""
 
 from __future__ import annotations
 
@@ -33,66 +33,67 @@ from assay.models.model import Model
 PROBLEMS = {"classification": "single_label_classification", "regression": "regression"}
 
 
-def fresh_model(
+def pretrained_model(
     base: str | Path, labels: Sequence[str], task: str, *, seed: int = 0, device: torch.device | str | None = None
 ) -> Model:
-    """The folder or hub id `base` with a head drawn by `seed`; its encoder keeps the pretrained weights."""
+    """Load the folder or hub id `base` and initialise its head with `seed`."""
     try:
-        with seeded(seed), hooks.quiet(), silent():
+        with fixed_seed(seed), hooks.quiet(), quiet_transformers():
             config = AutoConfig.from_pretrained(base)
-            reader, hf = _reader(str(base), config), _weights(str(base), config, labels, task)
-            return with_head(hf, reader, labels, task, device)
+            preprocessor, hf = _preprocessor(str(base), config), _load_weights(str(base), config, labels, task)
+            return model_with_head(hf, preprocessor, labels, task, device)
     except (OSError, ValueError) as error:
         first = str(error).strip().splitlines()[0].rstrip(".")
-        raise ModelError(f"cannot train from {str(base)!r}: {first}; give a folder or a hub id") from error
+        raise ModelError(f"cannot load the base model {str(base)!r}: {first}; give a folder or a hub id") from error
 
 
-def with_head(
-    hf: PreTrainedModel, reader: Any, labels: Sequence[str], task: str, device: torch.device | str | None
+def model_with_head(
+    hf: PreTrainedModel, preprocessor: Any, labels: Sequence[str], task: str, device: torch.device | str | None
 ) -> Model:
-    """A Model to train; an encoder that transformers has no classifier for gets our masked mean."""
+    """Assemble a Model to train; a T5 encoder, for which transformers has no classifier, gets a masked-mean head."""
     device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    name_labels(hf.config, labels, task)
+    set_labels(hf.config, labels, task)
     head: nn.Module | None = None
     if isinstance(hf, T5EncoderModel):
         head = HEADS.get("mean")(hf.config.hidden_size, len(labels)).to(device)
     hf.to(device)  # type: ignore[arg-type]
-    if getattr(reader, "pad_token_id", 0) is None:
-        reader.pad_token = reader.eos_token or reader.unk_token
-    if getattr(reader, "pad_token_id", None) is not None:
-        hf.config.pad_token_id = reader.pad_token_id  # transformers' own forward of a causal classifier needs it
-    return assemble(hf, reader, name=type(hf).__name__, task=task, labels=labels, head=head)
+    if getattr(preprocessor, "pad_token_id", 0) is None:
+        preprocessor.pad_token = preprocessor.eos_token or preprocessor.unk_token
+    if getattr(preprocessor, "pad_token_id", None) is not None:
+        hf.config.pad_token_id = preprocessor.pad_token_id  # causal classifiers of transformers need it
+    return assemble(hf, preprocessor, name=type(hf).__name__, task=task, labels=labels, head=head)
 
 
-def name_labels(config: PreTrainedConfig, labels: Sequence[str], task: str) -> PreTrainedConfig:
-    """Write labels and task where load_model and every user of transformers look for them."""
+def set_labels(config: PreTrainedConfig, labels: Sequence[str], task: str) -> PreTrainedConfig:
+    """Write labels and task to the configuration, where load_model and transformers look for them."""
     config.id2label = dict(enumerate(labels))
     config.label2id = {label: i for i, label in enumerate(labels)}
     config.problem_type = PROBLEMS[task]  # type: ignore[assignment]
     return config
 
 
-def _weights(base: str, config: PreTrainedConfig, labels: Sequence[str], task: str) -> PreTrainedModel:
-    same = list(config.id2label.values()) == list(labels)  # type: ignore[union-attr]
-    headed = any(name.endswith("Classification") for name in config.architectures or ())
-    name_labels(config, labels, task)
-    # Only safetensors: a pickled checkpoint could run code.
+def _load_weights(base: str, config: PreTrainedConfig, labels: Sequence[str], task: str) -> PreTrainedModel:
+    same_labels = list(config.id2label.values()) == list(labels)  # type: ignore[union-attr]
+    has_head = any(name.endswith("Classification") for name in config.architectures or ())
+    set_labels(config, labels, task)
+    # Only safetensors: loading a pickled checkpoint can run code.
     options = {"config": config, "dtype": torch.float32, "use_safetensors": True, "ignore_mismatched_sizes": True}
     hf, info = _auto_class(base, config).from_pretrained(base, output_loading_info=True, **options)
-    _tell_lost(base, hf, [*info["missing_keys"], *(key[0] for key in info["mismatched_keys"])])
-    if headed and not same:
-        _draw_head(hf)
-    found: PreTrainedModel = hf
-    return found
+    _warn_missing(base, hf, [*info["missing_keys"], *(key[0] for key in info["mismatched_keys"])])
+    if has_head and not same_labels:
+        _reinitialise_head(hf)
+    model: PreTrainedModel = hf
+    return model
 
 
-def _tell_lost(base: str, hf: PreTrainedModel, drawn: Sequence[str]) -> None:
-    """Warn if not the head alone is new: transformers' own report is silenced, and training would hide it."""
-    inside = "" if hf.base_model is hf else f"{hf.base_model_prefix}."
-    lost = sorted(key for key in drawn if key.startswith(inside) and "pooler" not in key)  # many encoders come without
-    if lost:
+def _warn_missing(base: str, hf: PreTrainedModel, initialised: Sequence[str]) -> None:
+    """Warn if weights other than the head are missing: the report of transformers is silenced."""
+    prefix = "" if hf.base_model is hf else f"{hf.base_model_prefix}."
+    missing = sorted(key for key in initialised if key.startswith(prefix) and "pooler" not in key)  # often missing
+    if missing:
         warnings.warn(
-            f"{base} lacks {len(lost)} weights of its encoder, e.g. {lost[0]}; they were drawn at random", stacklevel=5
+            f"{base} lacks {len(missing)} weights of its encoder, e.g. {missing[0]}; they were randomly initialised",
+            stacklevel=5,
         )
 
 
@@ -100,21 +101,21 @@ def _auto_class(base: str, config: PreTrainedConfig) -> Any:
     if config.model_type == "t5":
         return T5EncoderModel
     if config.is_encoder_decoder:
-        raise ModelError(f"{base} is a {config.model_type} ; train an encoder, a decoder, or the encoder of a T5")
+        raise ModelError(f"{base} is an encoder-decoder ({config.model_type}); train an encoder, a decoder or a T5")
     images = family_of(config.model_type).images
     return AutoModelForImageClassification if images else AutoModelForSequenceClassification
 
 
-def _draw_head(hf: PreTrainedModel) -> None:
-    """Forget a head that was trained for other labels, also where its size would fit."""
+def _reinitialise_head(hf: PreTrainedModel) -> None:
+    """Re-initialise a head that was trained for other labels, even if its size fits."""
     for child in hf.children():
         if child is not hf.base_model:
             for module in child.modules():
-                if callable(draw := getattr(module, "reset_parameters", None)):
-                    draw()
+                if callable(reset := getattr(module, "reset_parameters", None)):
+                    reset()
 
 
-def _reader(base: str, config: PreTrainedConfig) -> Any:
+def _preprocessor(base: str, config: PreTrainedConfig) -> Any:
     if not family_of(config.model_type).images:
         return AutoTokenizer.from_pretrained(base)
     try:
@@ -124,16 +125,16 @@ def _reader(base: str, config: PreTrainedConfig) -> Any:
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Weights drawn inside depend on the seed alone, and the caller's random numbers are left as they were."""
+def fixed_seed(seed: int) -> Iterator[None]:
+    """Initialise weights with a seed, and restore the caller's random state."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed_of("weights", seed))
         yield
 
 
 @contextmanager
-def silent() -> Iterator[None]:
-    """transformers reports that the head is new; that is the point."""
+def quiet_transformers() -> Iterator[None]:
+    """Silence the log of transformers, which warns that the head is new."""
     level = transformers.logging.get_verbosity()
     transformers.logging.set_verbosity_error()
     try:

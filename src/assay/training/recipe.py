@@ -1,4 +1,4 @@
-"""A Recipe: all that decides how a model is trained, as data. `Recipe` <-> spec text <-> JSON."""
+"""Recipe: all training hyperparameters, convertible to and from spec text and JSON."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from assay.core.errors import SpecError
 from assay.core.spec import Spec, build, parse
 
 Better = Literal["higher", "lower"]
-LOSS = "loss"  # the selection that needs no metric
+LOSS = "loss"  # the default selection
 
 
-def _positive(thing: Any, *names: str, zero: bool = False) -> None:
+def _check_positive(settings: Any, *names: str, zero: bool = False) -> None:
     for name in names:
-        value = getattr(thing, name)
+        value = getattr(settings, name)
         if value is not None and (value < 0 or (value == 0 and not zero)):
-            raise SpecError(f"{name}={value}: give a number {'from 0 on' if zero else 'above 0'}")
+            raise SpecError(f"{name}={value}: must be {'at least 0' if zero else 'above 0'}")
 
 
 @dataclass(frozen=True)
 class Group:
-    """Parameters whose names match a pattern (a regular expression, any case); None: as the recipe has it."""
+    """Settings of the parameters whose names match a regular expression, ignoring case; None: as in the recipe."""
 
     pattern: str
     learning_rate: float | None = None
@@ -32,66 +32,66 @@ class Group:
         try:
             re.compile(self.pattern)
         except re.error as error:
-            raise SpecError(f"group({self.pattern!r}) is no regular expression: {error}") from error
-        _positive(self, "learning_rate", "weight_decay", zero=True)
+            raise SpecError(f"group({self.pattern!r}) is not a regular expression: {error}") from error
+        _check_positive(self, "learning_rate", "weight_decay", zero=True)
 
 
-NO_DECAY = Group(r"bias|norm|\bln_", weight_decay=0.0)  # decaying these only shifts activations
+NO_DECAY = Group(r"bias|norm|\bln_", weight_decay=0.0)  # usual for biases and normalisation layers
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to train. The defaults fine-tune a pretrained encoder.
+    """Training hyperparameters. The defaults fine-tune a pretrained encoder.
 
-    Known limits: Adam has no `eps_root` (optax); a cosine runs once, without restarts.
+    Known limits: no `eps_root` (optax) in Adam, no restarts of the cosine schedule.
     """
 
     epochs: int = 3
-    batch_size: int = 32  # items per forward pass; one step takes `accumulation` of them
-    learning_rate: float = 5e-5  # at its peak
+    batch_size: int = 32  # per forward pass; one step takes `accumulation` batches
+    learning_rate: float = 5e-5  # peak
     optimiser: Literal["adamw", "adam", "sgd"] = "adamw"
     betas: tuple[float, float] = (0.9, 0.999)
     epsilon: float = 1e-8
     amsgrad: bool = False
-    momentum: float = 0.0  # of sgd
+    momentum: float = 0.0  # sgd only
     weight_decay: float = 0.01  # adamw: decoupled; adam and sgd: added to the gradient
-    groups: tuple[Group, ...] = (NO_DECAY,)  # the first that matches a parameter's name counts
-    fused: bool = True  # one kernel for all parameters, where the device has it
-    schedule: Literal["linear", "cosine", "constant"] = "linear"  # what follows the warm-up
-    warmup: float = 0.06  # below 1: a share of all steps; from 1 on: a number of steps
-    warmup_from: float = 0.0  # learning rate at the first step of the warm-up
-    schedule_steps: int | None = None  # length of the schedule; None: all steps of the training
-    clip: float | None = 1.0  # largest norm of the whole gradient
+    groups: tuple[Group, ...] = (NO_DECAY,)  # the first match applies
+    fused: bool = True  # fused optimiser kernel, if the device supports it
+    schedule: Literal["linear", "cosine", "constant"] = "linear"  # after the warm-up
+    warmup: float = 0.06  # below 1: share of all steps; from 1: number of steps
+    warmup_from: float = 0.0  # learning rate at the start of the warm-up
+    schedule_steps: int | None = None  # length of the schedule; None: all training steps
+    clip: float | None = 1.0  # maximum norm of the gradient; None: no clipping
     accumulation: int = 1
-    by_length: bool = True  # batches of items of about one length, in random order
+    by_length: bool = True  # batch items of similar length, in random order
     dropout: bool = True  # False: train in evaluation mode
-    selection: str = LOSS  # the validation score that chooses the checkpoint
-    better: Better | None = None  # its direction; None: lower for the loss, and the metric's own for a metric
-    validate_every: float = 1.0  # epochs; 0.25: four times in each
-    patience: int | None = None  # stop after so many validations without a better one
+    selection: str = LOSS  # validation score that selects the checkpoint
+    better: Better | None = None  # direction of the selection; None: lower for the loss, else the metric's own
+    validate_every: float = 1.0  # epochs; 0.25: four times per epoch
+    patience: int | None = None  # stop after this number of validations without improvement
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _positive(self, "epochs", "batch_size", "learning_rate", "accumulation", "validate_every", "epsilon")
-        _positive(self, "clip", "patience", "schedule_steps")
-        _positive(self, "weight_decay", "warmup", "warmup_from", "momentum", zero=True)
+        _check_positive(self, "epochs", "batch_size", "learning_rate", "accumulation", "validate_every", "epsilon")
+        _check_positive(self, "clip", "patience", "schedule_steps")
+        _check_positive(self, "weight_decay", "warmup", "warmup_from", "momentum", zero=True)
         if len(self.betas) != 2 or not all(0 <= beta < 1 for beta in self.betas):
-            raise SpecError(f"betas={list(self.betas)}: give two numbers from 0 to below 1, e.g. [0.9, 0.999]")
+            raise SpecError(f"betas={list(self.betas)}: give two numbers in [0, 1), e.g. [0.9, 0.999]")
         if self.momentum and self.optimiser != "sgd":
-            raise SpecError(f"momentum={self.momentum} is of sgd; {self.optimiser} has betas=[0.9, 0.999] instead")
+            raise SpecError(f"momentum={self.momentum}: only sgd has momentum; {self.optimiser} has betas=[0.9, 0.999]")
         if self.amsgrad and self.optimiser == "sgd":
-            raise SpecError("amsgrad=True is of adam and adamw; leave it out with sgd")
+            raise SpecError("amsgrad=True: only adam and adamw have amsgrad; leave it out with sgd")
 
     @property
     def direction(self) -> Better:
-        """Which way the selected score is better."""
+        """Whether a higher or a lower selection score is better."""
         if self.better is None and self.selection != LOSS:
-            raise SpecError(f"selection={self.selection!r} needs better='higher' or better='lower' beside it")
+            raise SpecError(f"selection={self.selection!r} needs better='higher' or better='lower'")
         return self.better or "lower"
 
     @property
     def spec(self) -> Spec:
-        """With every field; its hash is that of the recipe."""
+        """The recipe as a spec with every field."""
         return Spec.of(self)
 
     def to_json(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Recipe:
         """ "recipe(epochs=8, optimiser=adam, groups=[group(attention, weight_decay=0)])" as a Recipe."""
         spec = parse(spec) if isinstance(spec, str) else spec
         if spec.name != "recipe":
-            raise SpecError(f"{spec} is no recipe; write recipe(epochs=3, learning_rate=5e-5, ...)")
+            raise SpecError(f"{spec} is not a recipe; write recipe(epochs=3, learning_rate=5e-5, ...)")
         groups = dict(spec.params).get("groups")
         rest = Spec(spec.name, tuple((key, value) for key, value in spec.params if key != "groups"), spec.args)
         recipe = build(rest, Recipe)
@@ -117,5 +117,5 @@ def _groups(value: Any) -> tuple[Group, ...]:
     items = value if isinstance(value, tuple) else (value,)
     for item in items:
         if not isinstance(item, Spec) or item.name != "group":
-            raise SpecError(f"groups: {item} is no group; write [group('bias|norm', weight_decay=0)]")
+            raise SpecError(f"groups: {item} is not a group; write [group('bias|norm', weight_decay=0)]")
     return tuple(build(item, Group) for item in items)

@@ -7,11 +7,11 @@ import math
 from assay.training.recipe import Recipe
 
 
-def factor(recipe: Recipe, step: int, total: int) -> float:
-    """What the peak learning rate is multiplied with at `step`, counted from 0, of `total`.
+def rate_factor(recipe: Recipe, step: int, total: int) -> float:
+    """The learning rate at `step` (from 0) of `total`, relative to its peak.
 
     With w warm-up steps: s/w up to the peak (from `warmup_from`), then with p = (s-w)/(total-w): linear 1-p, cosine
-    (1+cos(pi p))/2, constant 1. As in transformers, the first step of a warm-up from 0 moves nothing.
+    (1+cos(pi p))/2, constant 1. As in transformers, the first step of a warm-up from 0 has a rate of 0.
     """
     total = recipe.schedule_steps or total
     warmup = warmup_steps(recipe.warmup, total)
@@ -25,8 +25,8 @@ def factor(recipe: Recipe, step: int, total: int) -> float:
 
 
 def warmup_steps(warmup: float, total: int) -> int:
-    """A share of all steps, rounded up but never all of them, or from 1 on the number itself.
+    """The number of warm-up steps: below 1, `warmup` is a share of all steps; from 1, a number of steps.
 
-    The only step of a tiny training would else be one of the warm-up, at a rate of 0.
+    A share is rounded up but never covers all steps: a training run of one step would have a rate of 0.
     """
     return min(math.ceil(round(warmup * total, 6)), total - 1) if warmup < 1 else int(warmup)

@@ -1,4 +1,4 @@
-"""A model from nothing: random weights of a family's architecture, and a tokenizer trained on the data."""
+"""Models trained from scratch: a family's architecture with random weights, and a tokenizer trained on the data."""
 
 from __future__ import annotations
 
@@ -27,45 +27,45 @@ from assay.datasets.dataset import Dataset
 from assay.models.families import FAMILIES, Family
 from assay.models.model import Model
 from assay.training.bilstm import BilstmSize, bilstm_model
-from assay.training.pretrained import name_labels, seeded, with_head
+from assay.training.pretrained import fixed_seed, model_with_head, set_labels
 from assay.training.vocabulary import train_wordpiece
 
 
 @dataclass(frozen=True)
-class Scratch:
-    """The size of a model: "bert(layers=2, width=128)"."""
+class TransformerSize:
+    """The size of a transformer: "bert(layers=2, width=128)"."""
 
     layers: int = 2
     width: int = 128
     heads: int = 2
-    inner: int | None = None  # width of the feed-forward layers; None: four times `width`
-    vocabulary: int = 8000  # pieces, at most
-    positions: int = 512  # longest text
-    patch: int = 4  # pixels, of an image model
+    inner: int | None = None  # width of the feed-forward layers; None: 4 * width
+    vocabulary: int = 8000  # maximum number of pieces
+    positions: int = 512  # maximum text length
+    patch: int = 4  # patch size of an image model, in pixels
 
     def __post_init__(self) -> None:
         if min(self.layers, self.width, self.heads, self.vocabulary, self.positions, self.patch) < 1:
             raise SpecError(f"{Spec.of(self)}: every size must be at least 1")
         if self.width % self.heads:
-            raise SpecError(f"width={self.width} is no multiple of heads={self.heads}")
+            raise SpecError(f"width={self.width} is not a multiple of heads={self.heads}")
 
 
 def is_scratch(base: object) -> bool:
-    """Whether a base asks for random weights: a spec, or the text of one, with brackets; names alone are hub ids."""
+    """Whether a base is a spec with brackets, to be trained from scratch; names without brackets are hub ids."""
     if isinstance(base, str) and not Path(base).is_dir():
         return bool(re.fullmatch(r"\s*\w+\s*\(.*\)\s*", base))
     return isinstance(base, Spec)
 
 
-def described(base: str | Spec) -> tuple[Family, Scratch | BilstmSize]:
-    """What a base asks for, checked before there are data to train on."""
+def parse_size(base: str | Spec) -> tuple[Family, TransformerSize | BilstmSize]:
+    """The family and size that a spec describes, checked without data."""
     spec = parse(base) if isinstance(base, str) else base
     if spec.name not in FAMILIES.names:
-        raise SpecError(f"there is no family {spec.name!r} to train from nothing; {nearest(spec.name, FAMILIES.names)}")
+        raise SpecError(f"unknown model family {spec.name!r}; {nearest(spec.name, FAMILIES.names)}")
     family: Family = FAMILIES.get(spec.name)
-    if spec.name == "bilstm_attention":  # whole words and sizes of its own
+    if spec.name == "bilstm_attention":  # has a word-level tokenizer and sizes of its own
         return family, build(spec, BilstmSize)
-    return family, build(spec, Scratch)
+    return family, build(spec, TransformerSize)
 
 
 def scratch_model(
@@ -77,17 +77,17 @@ def scratch_model(
     seed: int = 0,
     device: torch.device | str | None = None,
 ) -> Model:
-    """The architecture that `base` describes with weights drawn by `seed`."""
-    family, size = described(base)
+    """The model that `base` describes, with weights initialised by `seed`."""
+    family, size = parse_size(base)
     if isinstance(size, BilstmSize):
         return bilstm_model(size, data, labels, task, seed=seed, device=device)
-    reader = _processor(data, size) if family.images else _tokenizer(data, size, causal=family.causal)
-    config = name_labels(_config(family, size, reader), labels, task)
-    with seeded(seed):
-        return with_head(_weights(config, family), reader, labels, task, device)
+    preprocessor = _image_processor(data, size) if family.images else _tokenizer(data, size, causal=family.causal)
+    config = set_labels(_config(family, size, preprocessor), labels, task)
+    with fixed_seed(seed):
+        return model_with_head(_random_weights(config, family), preprocessor, labels, task, device)
 
 
-def _weights(config: PreTrainedConfig, family: Family) -> PreTrainedModel:
+def _random_weights(config: PreTrainedConfig, family: Family) -> PreTrainedModel:
     if isinstance(config, T5Config):
         return T5EncoderModel(config)
     auto: Any = AutoModelForImageClassification if family.images else AutoModelForSequenceClassification
@@ -95,8 +95,8 @@ def _weights(config: PreTrainedConfig, family: Family) -> PreTrainedModel:
     return hf
 
 
-def _config(family: Family, size: Scratch, reader: Any) -> PreTrainedConfig:
-    """What the family's configuration knows of these, by transformers' common names and the few that differ."""
+def _config(family: Family, size: TransformerSize, preprocessor: Any) -> PreTrainedConfig:
+    """The family's configuration with those of the names below that it has."""
     default = AutoConfig.for_model(family.model_types[0])
     inner = size.inner or 4 * size.width
     shape: dict[str, Any] = {
@@ -108,32 +108,32 @@ def _config(family: Family, size: Scratch, reader: Any) -> PreTrainedConfig:
         "d_kv": size.width // size.heads,
         **dict.fromkeys(("intermediate_size", "d_ff", "hidden_dim", "n_inner"), inner),
     }
-    shape |= _image_shape(reader, size) if family.images else _text_shape(reader, size)
+    shape |= _image_shape(preprocessor, size) if family.images else _text_shape(preprocessor, size)
     known = set(default.to_dict()) | set(default.attribute_map)
     return type(default)(**{name: value for name, value in shape.items() if name in known})
 
 
-def _text_shape(tokenizer: Any, size: Scratch) -> dict[str, Any]:
+def _text_shape(tokenizer: Any, size: TransformerSize) -> dict[str, Any]:
     return {
         "vocab_size": len(tokenizer),
-        "max_position_embeddings": size.positions + 2,  # RoBERTa counts from behind the pad id
+        "max_position_embeddings": size.positions + 2,  # RoBERTa counts positions from pad_token_id + 1
         "pad_token_id": tokenizer.pad_token_id,
         "bos_token_id": tokenizer.cls_token_id,
         "eos_token_id": tokenizer.sep_token_id,
     }
 
 
-def _image_shape(processor: Any, size: Scratch) -> dict[str, Any]:
+def _image_shape(processor: Any, size: TransformerSize) -> dict[str, Any]:
     return {"image_size": processor.size["height"], "patch_size": size.patch, "num_channels": 3}
 
 
-def _tokenizer(data: Dataset, size: Scratch, *, causal: bool) -> Any:
+def _tokenizer(data: Dataset, size: TransformerSize, *, causal: bool) -> Any:
     texts = (text for example in data for text in (example.text, example.text_pair) if text)
     return train_wordpiece(texts, size.vocabulary, size.positions, causal=causal)
 
 
-def _processor(data: Dataset, size: Scratch) -> Any:
-    """Images as large as the first one, cut to whole patches."""
+def _image_processor(data: Dataset, size: TransformerSize) -> Any:
+    """A processor for images of the size of the first one, cut to whole patches."""
     if data[0].image is None:
         raise SpecError(f"{data.name or 'the data'} has no images; choose a family that reads text")
     side = max(np.asarray(data[0].image).shape[:2]) // size.patch * size.patch

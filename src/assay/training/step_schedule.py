@@ -1,4 +1,4 @@
-"""How many steps a training has, and after which of them it validates."""
+"""The number of training steps, and after which of them to validate."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from assay.training.recipe import Recipe
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Counted in optimiser steps; a step takes `accumulation` batches, the last of an epoch perhaps fewer."""
+class StepSchedule:
+    """Optimiser steps: each takes `accumulation` batches, the last of an epoch perhaps fewer."""
 
     epochs: int
     per_epoch: int
-    checks: frozenset[int]  # steps done when the model is validated
+    checks: frozenset[int]  # number of steps done at each validation
 
     @property
     def total(self) -> int:
         return self.epochs * self.per_epoch
 
     @staticmethod
-    def of(recipe: Recipe, items: int) -> Plan:
+    def of(recipe: Recipe, items: int) -> StepSchedule:
         if items < 1:
-            raise SpecError("there is nothing to train on; give at least one example")
+            raise SpecError("no training data; give at least one example")
         batches = math.ceil(items / recipe.batch_size)
         steps = math.ceil(batches / recipe.accumulation)
-        return Plan(recipe.epochs, steps, _checks(recipe.epochs, steps, recipe.validate_every))
+        return StepSchedule(recipe.epochs, steps, _checks(recipe.epochs, steps, recipe.validate_every))
 
 
 def _checks(epochs: int, steps: int, every: float) -> frozenset[int]:
-    """Below 1 the count starts anew in each epoch, so that four checks of 0.25 end with it and 0.32 has three."""
+    """Below 1, the count restarts in each epoch: 0.25 means four checks, the last at its end, 0.32 three."""
     if every < 1:
         within = [max(1, round(k * every * steps)) for k in range(1, int(1 / every + 1e-9) + 1)]
         return frozenset(epoch * steps + step for epoch in range(epochs) for step in within)

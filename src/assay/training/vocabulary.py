@@ -1,4 +1,4 @@
-"""A WordPiece tokenizer trained on the data, the same in every process."""
+"""A WordPiece tokenizer trained on the data, deterministic across processes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
 
 
 def train_wordpiece(texts: Iterable[str], size: int, limit: int, *, causal: bool = False) -> PreTrainedTokenizerFast:
-    """At most `size` pieces learned from the texts, lower case. [CLS] a [SEP] b [SEP]; a causal model gets bare pieces.
+    """Learn a lower-case vocabulary of about `size` pieces. Encodes as [CLS] a [SEP] b [SEP]; causal: bare pieces.
 
-    Fewer once every word that occurs twice is a piece; more only if the characters alone are more. A causal tokenizer
-    calls [SEP] its end-of-text token, which then stands between the texts of a pair.
+    There are fewer pieces once every word that occurs twice is one, and more only if there are more characters. The
+    end-of-text token of a causal tokenizer is [SEP], which separates the texts of a pair.
     """
-    tokenizer = _bare({})
+    tokenizer = _wordpiece({})
     words = [word for text in texts for word in _words(tokenizer, text)]
     if not words:
-        raise SpecError("the data holds no word to train a tokenizer on")
-    tokenizer = _bare(_pieces(tokenizer, words, size))
+        raise SpecError("the data contains no words to train a tokenizer on")
+    tokenizer = _wordpiece(_learn_pieces(tokenizer, words, size))
     if not causal:
         ids = [(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")]
         tokenizer.post_processor = processors.TemplateProcessing(
@@ -32,7 +32,7 @@ def train_wordpiece(texts: Iterable[str], size: int, limit: int, *, causal: bool
         )
     roles: dict[str, Any] = dict(zip(ROLES, SPECIAL, strict=True))
     more = {"eos_token": "[SEP]"} if causal else {}
-    types = [] if causal else ["token_type_ids"]  # GPT-2 would add the embedding of token 0 for each
+    types = [] if causal else ["token_type_ids"]  # GPT-2 would add the embedding of token 0 to each
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         model_max_length=limit,
@@ -42,7 +42,7 @@ def train_wordpiece(texts: Iterable[str], size: int, limit: int, *, causal: bool
     )
 
 
-def _bare(pieces: dict[str, int]) -> Tokenizer:
+def _wordpiece(pieces: dict[str, int]) -> Tokenizer:
     tokenizer = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -51,17 +51,17 @@ def _bare(pieces: dict[str, int]) -> Tokenizer:
 
 
 def _words(tokenizer: Tokenizer, text: str) -> list[str]:
-    normal = tokenizer.normalizer.normalize_str(text)
-    return [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normal)]
+    normalised = tokenizer.normalizer.normalize_str(text)
+    return [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normalised)]
 
 
-def _pieces(tokenizer: Tokenizer, words: list[str], size: int) -> dict[str, int]:
-    """The trainer numbers the ##characters in hash order and breaks ties by number: they are numbered ahead of it."""
+def _learn_pieces(tokenizer: Tokenizer, words: list[str], size: int) -> dict[str, int]:
+    """Number the ##characters first: the trainer would number them in hash order and break ties by number."""
     characters = sorted({c for word in words for c in word})
-    given = [*SPECIAL, *characters, *(f"##{c}" for c in characters)]  # so that no word of these is unknown
+    fixed = [*SPECIAL, *characters, *(f"##{c}" for c in characters)]  # so that no training word is unknown
     trainer = trainers.WordPieceTrainer(
-        vocab_size=max(size, len(given)), special_tokens=given, show_progress=False, min_frequency=2
+        vocab_size=max(size, len(fixed)), special_tokens=fixed, show_progress=False, min_frequency=2
     )
     tokenizer.train_from_iterator([" ".join(words)], trainer)
-    found = tokenizer.get_vocab()
-    return {piece: i for i, piece in enumerate(sorted(found, key=found.__getitem__))}
+    numbers = tokenizer.get_vocab()
+    return {piece: i for i, piece in enumerate(sorted(numbers, key=numbers.__getitem__))}

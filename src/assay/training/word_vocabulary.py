@@ -1,4 +1,4 @@
-"""A vocabulary of whole words built from the data, and vectors for it: from a file, a pretrained table, or none."""
+"""A word-level tokenizer built from the data, and word vectors from a file or a pretrained encoder."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from transformers import AutoModel, AutoTokenizer, PreTrainedTokenizerFast
 
 from assay.core.errors import SpecError
 from assay.models import hooks
-from assay.training.pretrained import silent
+from assay.training.pretrained import quiet_transformers
 
 Cut = Literal["words", "letters", "spaces"]
 SPECIAL = ("[PAD]", "[CLS]", "[EOS]", "[MASK]", "[UNK]")  # in the order of the published vocabulary
 Vectors = NDArray[np.float32]
 
 
-def word_tokenizer(texts: Iterable[str], min_count: int, most: int | None, limit: int, cut: Cut) -> Any:
-    """Words by first occurrence that are in at least `min_count` texts, lower case: [CLS] a [EOS], [CLS] b [EOS].
+def word_tokenizer(texts: Iterable[str], min_count: int, max_words: int | None, limit: int, cut: Cut) -> Any:
+    """A lower-case tokenizer of words in at least `min_count` texts, by first occurrence: [CLS] a [EOS] [CLS] b [EOS].
 
-    cut: "words" are letters or single marks, "letters" drops the marks, "spaces" cuts at white space alone.
+    cut: "words" splits off punctuation marks, "letters" drops them, "spaces" splits at whitespace only.
     """
-    bare = _bare({}, cut)
+    splitter = _word_level({}, cut)
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update(list(dict.fromkeys(_words(bare, text))))  # each once per text, in order
-    kept = [word for word, count in counts.items() if count >= min_count]
-    if not kept:
-        raise SpecError(f"no word is in {min_count} or more of the texts; lower min_count")
-    if most is not None and most < len(kept):
-        often = set(sorted(kept, key=lambda word: -counts[word])[:most])
-        kept = [word for word in kept if word in often]
-    numbers = {word: i for i, word in enumerate(dict.fromkeys((*SPECIAL, *kept)))}
-    return _wrapped(_bare(numbers, cut), limit)
+        counts.update(list(dict.fromkeys(_words(splitter, text))))  # count texts, keep the order
+    words = [word for word, count in counts.items() if count >= min_count]
+    if not words:
+        raise SpecError(f"no word occurs in {min_count} or more texts; lower min_count")
+    if max_words is not None and max_words < len(words):
+        frequent = set(sorted(words, key=lambda word: -counts[word])[:max_words])
+        words = [word for word in words if word in frequent]
+    numbers = {word: i for i, word in enumerate(dict.fromkeys((*SPECIAL, *words)))}
+    return _pretrained_tokenizer(_word_level(numbers, cut), limit)
 
 
-def _bare(numbers: dict[str, int], cut: Cut) -> Tokenizer:
+def _word_level(numbers: dict[str, int], cut: Cut) -> Tokenizer:
     tokenizer = Tokenizer(models.WordLevel(numbers, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True, strip_accents=False)
     spaces = pre_tokenizers.WhitespaceSplit()
@@ -54,7 +54,7 @@ def _words(tokenizer: Tokenizer, text: str) -> list[str]:
     return [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(text))]
 
 
-def _wrapped(tokenizer: Tokenizer, limit: int) -> Any:
+def _pretrained_tokenizer(tokenizer: Tokenizer, limit: int) -> Any:
     ids = [(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[EOS]")]
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [EOS]", pair="[CLS]:0 $A:0 [EOS]:0 [CLS]:1 $B:1 [EOS]:1", special_tokens=ids
@@ -71,43 +71,45 @@ def _wrapped(tokenizer: Tokenizer, limit: int) -> Any:
 
 
 def word_vectors(source: str, words: Sequence[str], width: int | None) -> Vectors:
-    """(V,D) vectors of the words: special symbols and words that the source does not know have zeros (the paper).
+    """(V,D) word vectors; zeros for special tokens and unknown words, as in the paper.
 
     source: a text file of `word v1 v2 ...` lines (fastText, GloVe, word2vec), or the folder or hub id of a pretrained
-    encoder, in whose table a word has the mean of the rows of its pieces.
+    encoder, where a word gets the mean embedding of its pieces.
     """
     path = Path(source).expanduser()
-    folder = str(path) if path.is_dir() else source  # else a hub id
-    found = _from_file(path, set(words) - set(SPECIAL)) if path.is_file() else _from_table(folder, words)
-    wide = {len(vector) for vector in found.values()}
-    if len(wide) != 1:
-        raise SpecError(f"{source}: vectors of {sorted(wide) or 'no'} lengths for these words; give a file with one")
-    if width is not None and wide != {width}:
-        raise SpecError(f"width={width}, but the vectors of {source} are {wide.pop()} wide; leave width out")
-    zeros = np.zeros(wide.pop(), np.float32)
-    return np.stack([found.get(word, zeros) for word in words]).astype(np.float32)
+    folder = str(path) if path.is_dir() else source  # otherwise a hub id
+    vectors = _from_file(path, set(words) - set(SPECIAL)) if path.is_file() else _from_encoder(folder, words)
+    widths = {len(vector) for vector in vectors.values()}
+    if not widths:
+        raise SpecError(f"{source} has no vectors for the words of the data; give another file")
+    if len(widths) > 1:
+        raise SpecError(f"{source} has vectors of different lengths ({sorted(widths)}); give a file with one length")
+    if width is not None and widths != {width}:
+        raise SpecError(f"width={width}, but the vectors of {source} have length {widths.pop()}; leave width out")
+    zeros = np.zeros(widths.pop(), np.float32)
+    return np.stack([vectors.get(word, zeros) for word in words]).astype(np.float32)
 
 
 def _from_file(path: Path, wanted: set[str]) -> dict[str, Vectors]:
-    found: dict[str, Vectors] = {}
+    vectors: dict[str, Vectors] = {}
     with path.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             word, _, rest = line.rstrip().partition(" ")
-            if word in wanted and word not in found and rest.count(" "):  # a header has two numbers alone
-                found[word] = _numbers(rest, path, word)
-    return found
+            if word in wanted and word not in vectors and rest.count(" "):  # a header has only two numbers
+                vectors[word] = _parse_vector(rest, path, word)
+    return vectors
 
 
-def _numbers(text: str, path: Path, word: str) -> Vectors:
+def _parse_vector(text: str, path: Path, word: str) -> Vectors:
     try:
         return np.array(text.split(), np.float32)
     except ValueError as error:
-        raise SpecError(f"{path}: the line of {word!r} holds something that is no number") from error
+        raise SpecError(f"{path}: the vector of {word!r} contains something that is not a number") from error
 
 
-def _from_table(source: str, words: Sequence[str]) -> dict[str, Vectors]:
+def _from_encoder(source: str, words: Sequence[str]) -> dict[str, Vectors]:
     try:
-        with hooks.quiet(), silent():
+        with hooks.quiet(), quiet_transformers():
             tokenizer = AutoTokenizer.from_pretrained(source)
             hf = AutoModel.from_pretrained(source, use_safetensors=True)
     except (OSError, ValueError) as error:

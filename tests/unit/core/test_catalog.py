@@ -49,12 +49,12 @@ def test_the_first_fifteen_methods_are_there():
         method = METHODS.make(name)
         assert is_dataclass(method)
         assert type(method).__doc__
-        assert method.scale in ("logit", "probability", "log_probability", "log_odds")
+        assert method.facts.scale in ("logit", "probability", "log_probability", "log_odds")
         for declared in ("signed", "complete", "class_dependent"):
-            assert isinstance(getattr(method, declared), bool)
-        assert isinstance(method.revision, int)
-        assert isinstance(method.passes, str)
-        assert isinstance(method.memory, str)
+            assert isinstance(getattr(method.facts, declared), bool)
+        assert isinstance(method.facts.revision, int)
+        assert isinstance(method.facts.passes, str)
+        assert isinstance(method.facts.memory, str)
         assert METHODS.group(name) == type(method).__module__.split(".")[-2]
         first = fields(method)[0] if fields(method) else None
         if first is not None:  # frozen: a method's hyper-parameters are part of its name

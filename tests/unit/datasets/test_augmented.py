@@ -116,11 +116,11 @@ def test_more_labels_own_words_and_pairs():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"share": 1.5}, "share=1.5: give the share"),
+        ({"share": 1.5}, "share=1.5: must be between 0 and 1"),
         ({"position": "middle"}, "position='middle'.*end, random, start"),
-        ({"words": {"negative": "no"}}, "give each of two or more labels a word of its own"),
-        ({"words": {"negative": "no", "positive": "no"}}, "a word of its own"),
-        ({"words": {"negative": "no", "positive": ""}}, "a word of its own"),
+        ({"words": {"negative": "no"}}, "give two or more labels a different word each"),
+        ({"words": {"negative": "no", "positive": "no"}}, "a different word each"),
+        ({"words": {"negative": "no", "positive": ""}}, "a different word each"),
     ],
 )
 def test_bad_options(options, message):

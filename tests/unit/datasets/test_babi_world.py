@@ -94,5 +94,5 @@ def test_lengths_seeds_and_prefixes():
 
 @pytest.mark.parametrize("options", [{"task": 4}, {"n": 0}, {"sentences": (3, 2)}, {"task": 3, "sentences": (2, 9)}])
 def test_bad_options(options):
-    with pytest.raises(SpecError, match=r"task=4: there are|give n >= 1 and"):
+    with pytest.raises(SpecError, match=r"task=4: choose|give n >= 1 and"):
         babi_world(**options)

@@ -53,8 +53,8 @@ def test_names_beside_the_numbers():
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"label": [0, 1]}, "row 1: the label is a list"),
-        ({"score": "high"}, "row 1: the score 'high' is no number"),
+        ({"label": [0, 1]}, "row 1: unsupported label type list"),
+        ({"score": "high"}, "row 1: the score 'high' is not a number"),
         ({"score": float("inf")}, "the score is inf"),
     ],
 )

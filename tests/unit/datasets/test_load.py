@@ -70,7 +70,10 @@ def test_the_datasets_library(tmp_path):
 
 
 def test_the_hub_out_of_reach_ends_in_a_sentence():
-    with pytest.raises(AssayError, match="'nobody/nothing' is no file, folder or built-in name, and the hub did not"):
+    with pytest.raises(
+        AssayError,
+        match="'nobody/nothing' is not a file, folder or built-in name, and could not be loaded from the hub",
+    ):
         load_dataset("nobody/nothing", split="train")
 
 
@@ -93,16 +96,16 @@ def test_the_hub(monkeypatch):
 @pytest.mark.parametrize(
     ("given", "kind", "message"),
     [
-        (3, InputError, "a int was given; give a path"),
-        ({"text": ["a"]}, InputError, "a dict was given"),
-        ([1], InputError, "list, row 1: a int was given"),
-        ([Example("a"), "b"], InputError, "list, row 2: a str was given among Examples"),
+        (3, InputError, "unsupported source type int; give a path"),
+        ({"text": ["a"]}, InputError, "unsupported source type dict"),
+        ([1], InputError, "list, row 1: unsupported input type int"),
+        ([Example("a"), "b"], InputError, "list, row 2: unsupported input type str among Examples"),
         ([{"words": 1}], InputError, "list, row 1: no text or image among words"),
-        ([{"text": "a"}, {"text": 7}], InputError, "list, row 2: the text is a int"),
-        ("what is this?", SpecError, "cannot tell what 'what is this[?]' is"),
-        ("augmented", SpecError, "augmented wraps another data set; write augmented"),
+        ([{"text": "a"}, {"text": 7}], InputError, "list, row 2: text must be a string, not int"),
+        ("what is this?", SpecError, "unknown data set 'what is this[?]'"),
+        ("augmented", SpecError, "augmented needs another data set; write augmented"),
         ("babi_world(tasks=1)", SpecError, "babi_world has no parameter 'tasks'; did you mean 'task'"),
-        ("babi_world(n=many)", SpecError, "wrong kind"),
+        ("babi_world(n=many)", SpecError, "wrong type"),
     ],
     ids=str,
 )
@@ -155,7 +158,7 @@ def test_take_is_random_nested_in_order_and_uniform():
     assert data.take(50) is data
     counts = np.bincount([int(e.id) for seed in range(2000) for e in data.take(10, seed)], minlength=50)
     assert abs(counts - 400).max() < 5 * np.sqrt(2000 * 0.2 * 0.8)
-    with pytest.raises(SpecError, match="0 examples were asked for; give at least 1"):
+    with pytest.raises(SpecError, match="0 examples requested; give at least 1"):
         data.take(0)
 
 
@@ -184,7 +187,7 @@ def test_index_of():
 
 def test_a_dataset_can_be_explained():
     """explain takes any iterable of Examples; here without a model: the inputs it would see."""
-    from assay.explainers.inputs import examples
+    from assay.datasets.examples import as_examples
 
     data = load_dataset("builtin")
-    assert list(examples(data)) == list(data)
+    assert list(as_examples(data)) == list(data)

@@ -75,12 +75,12 @@ def test_draws_depend_on_the_example_alone():
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ("amber velvet", "cannot read the rule 'amber velvet'"),
-        ("amber & amber", "cannot read the rule"),
-        ("a & b | c", "cannot read the rule"),
-        ({"other": "amber"}, "rules for other; give one for all but one of the labels neg, pos"),
-        ({"neg": "amber", "pos": "velvet"}, "give one for all but one"),
-        ("film & velvet", "1200 of 1200 texts already hold a word of the rules .*choose words that no text holds"),
+        ("amber velvet", "cannot parse the rule 'amber velvet'"),
+        ("amber & amber", "cannot parse the rule"),
+        ("a & b | c", "cannot parse the rule"),
+        ({"other": "amber"}, "rules given for other; give a rule for all labels except one of neg, pos"),
+        ({"neg": "amber", "pos": "velvet"}, "give a rule for all labels except one"),
+        ("film & velvet", "1200 of 1200 texts already contain a word of a rule .*choose other words"),
         (" & ".join(f"w{i}" for i in range(11)), "use at most 10"),
     ],
     ids=str,
@@ -92,7 +92,7 @@ def test_bad_rules(rules, message):
 
 def test_rules_that_cannot_hold_alone():
     host = load_dataset([{**row, "label": "abc"[i % 3]} for i, row in enumerate(HOST)])
-    with pytest.raises(SpecError, match="no set of words makes b the only label"):
+    with pytest.raises(SpecError, match="no set of words satisfies only the rule of b"):
         planted(host, {"b": "amber & velvet", "c": "amber"})
-    with pytest.raises(SpecError, match="one rule is for two labels, and there are 3"):
+    with pytest.raises(SpecError, match="a single rule needs two labels, but there are 3"):
         planted(host, "amber")

@@ -129,16 +129,16 @@ def test_a_column_named_by_the_user():
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"rationale": [[3, 99]]}, r"row 1: a rationale marks characters \[3, 99\), but the text has 24"),
+        ({"rationale": [[3, 99]]}, r"row 1: the rationale refers to characters \[3, 99\), but the text has 24"),
         ({"rationale": [[9, 3]]}, r"characters \[9, 3\)"),
-        ({"rationale": [0, 1, 0, 0]}, "marks 4 tokens with 0/1, but there are 5"),
-        ({"rationale": [7]}, "names token 7, but there are 5 tokens"),
-        ({"rationale": [-1]}, "names token -1"),
-        ({"rationale": [0.5, 0.2, 0, 0, 0]}, r"holds \[0.5, 0.2, 0\].*give \[start, end\]"),
+        ({"rationale": [0, 1, 0, 0]}, "has 4 marks .0/1., but there are 5"),
+        ({"rationale": [7]}, "refers to token 7, but there are 5 tokens"),
+        ({"rationale": [-1]}, "refers to token -1"),
+        ({"rationale": [0.5, 0.2, 0, 0, 0]}, r"cannot read the rationale \[0.5, 0.2, 0\].*give \[start, end\]"),
         ({"rationale_tokens": [[3, 9]]}, r"tokens \[3, 9\), but there are 5"),
-        ({"rationale": {"premise": [[0, 1]]}}, "names premise; name the texts: text"),
-        ({"rationales": 3}, "rationales is a int; give a list"),
-        ({"rationale": 3}, "a rationale is a int"),
+        ({"rationale": {"premise": [[0, 1]]}}, "keys premise; use the names of the texts: text"),
+        ({"rationales": 3}, "rationales must be a list .* not int"),
+        ({"rationale": 3}, "a rationale must be a list .* not int"),
     ],
     ids=str,
 )
@@ -148,5 +148,5 @@ def test_bad_rationales_end_in_a_sentence(row, message):
 
 
 def test_prose_is_refused_where_the_user_asked_for_it():
-    with pytest.raises(InputError, match="a rationale is a str"):
+    with pytest.raises(InputError, match=r"a rationale must be a list .* not str"):
         load_dataset([{"text": TEXT, "why": "because"}], columns={"rationale": "why"})

@@ -27,7 +27,7 @@ def test_the_cue_of_the_label_stands_there_so_often():
 
 
 def test_bad_cues_are_sentences():
-    with pytest.raises(SpecError, match="different word for each"):
+    with pytest.raises(SpecError, match="different word per label"):
         repeated(DATA, ("amber", "amber"))
-    with pytest.raises(SpecError, match="already hold"):
+    with pytest.raises(SpecError, match="already contain"):
         repeated(DATA, ("one", "velvet"))

@@ -82,7 +82,7 @@ def test_shards_are_read_in_order(folder):
         ("mlqe", "fr-en.dev", "mlqe has no split 'fr-en.dev'.*en-de.dev, en-de.train, ne-en.dev, ne-en.train"),
         ("babi", None, "task1_dev, task1_train, task2_dev, task2_train"),
         ("twice", "train", "several splits that match 'train'; choose one of train.csv, train.jsonl"),
-        ("empty", None, "empty holds no data that can be read"),
+        ("empty", None, "empty contains no readable data"),
     ],
 )
 def test_what_is_unclear_lists_what_there_is(folder, kind, split, message):
@@ -94,7 +94,7 @@ def test_a_file_has_no_splits(folder):
     path = folder("plain") / "dev.csv"
     data = load_dataset(path)
     assert (data.name, data.split) == ("plain", "dev")
-    with pytest.raises(SpecError, match=r"dev.csv is one file and has no split 'dev'"):
+    with pytest.raises(SpecError, match=r"dev.csv is a single file and has no split 'dev'"):
         load_dataset(path, split="dev")
     other = load_dataset(folder("one") / "everything.tsv")
     assert (other.name, other.split) == ("everything", None)
@@ -102,5 +102,5 @@ def test_a_file_has_no_splits(folder):
 
 def test_a_missing_path_names_what_is_beside_it(folder):
     path = folder("plain") / "devv.csv"
-    with pytest.raises(AssayError, match=r"there is no file or folder .*in plain: did you mean 'dev.csv'"):
+    with pytest.raises(AssayError, match=r"no file or folder .*in plain: did you mean 'dev.csv'"):
         load_dataset(path)

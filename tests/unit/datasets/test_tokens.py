@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from assay.datasets.tokens import align, words
+from assay.datasets.tokens import align_tokens, word_spans
 
 
 def cut(tokens, text):
-    return [None if place is None else text[slice(*place)] for place in align(tokens, text)]
+    return [None if place is None else text[slice(*place)] for place in align_tokens(tokens, text)]
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ def test_a_search_would_run_away():
     """The lost second token occurs much later: what follows must stay where it is."""
     text = "it was good , it was very good , but it ended with the word nonetheless"
     tokens = ["it", "nonetheless", "good", ",", "it", "was", "very", "good"]
-    places = align(tokens, text)
+    places = align_tokens(tokens, text)
     assert [text[slice(*p)] for p in places[2:]] == tokens[2:]
     assert places[2] == (7, 11)
 
 
 def test_words_are_those_of_split():
     text = "  two\n words\tand\u00a0more "
-    assert [text[slice(*place)] for place in words(text)] == text.split()
+    assert [text[slice(*place)] for place in word_spans(text)] == text.split()
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -64,6 +64,6 @@ def test_random_tokenisations(seed):
     places = [(b - len(text[a:b].lstrip()), a + len(text[a:b].rstrip())) for a, b in places]
     change = str.maketrans({"“": '"', "”": "''", "(": "-LRB-", "é": "e\u0301"})
     tokens = [text[a:b].replace(" ", "").translate(change) for a, b in places]
-    found = align(tokens, text)
+    found = align_tokens(tokens, text)
     right = sum(f is not None and text[slice(*f)] == text[slice(*p)] for f, p in zip(found, places, strict=True))
     assert right == len(places)

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.api.run import run
 from assay.core.errors import StoreError
-from assay.experiments.archive import pack, read_pack, unpack
-from assay.experiments.runner import run
+from assay.experiments.archive import pack_records as pack
+from assay.experiments.archive import read_archive
+from assay.experiments.archive import unpack_records as unpack
 from assay.experiments.scheduler import State
 from assay.experiments.store import Store
 from unit.experiments.toy import job, plan
@@ -45,7 +47,7 @@ def test_packing_what_a_new_machine_has_loses_nothing(tmp_path: Path) -> None:
     pack([first, second, other], old, file)
     run(second, store=new.folder)
     assert pack([first, second], new, file) == (2, 2)
-    assert {one.record.rows["number"] for one in read_pack(file)} == {1, 2, 3}, "also what no plan asks for any more"
+    assert {one.record.rows["number"] for one in read_archive(file)} == {1, 2, 3}, "also what no plan asks for any more"
 
 
 def test_a_chain_goes_on_after_unpacking_though_its_artefacts_are_gone(tmp_path: Path) -> None:
@@ -82,7 +84,7 @@ def test_a_pack_that_is_none_or_was_changed_is_refused(tmp_path: Path) -> None:
     }
     for words, content in changed.items():
         file.write_bytes(content)
-        with pytest.raises(StoreError, match=rf"cannot read the pack .*{words}.*assay pack"):
+        with pytest.raises(StoreError, match=rf"Cannot read the archive .*{words}.*assay pack"):
             unpack(file, Store(tmp_path / "new"))
     with pytest.raises(StoreError, match="No such file"):
         unpack(tmp_path / "gone", Store(tmp_path / "new"))

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+import assay
+from assay.api.run import run
 from assay.core.errors import AssayError, SpecError
 from assay.experiments.plan import Plan, make_plan, read_plan
 from assay.experiments.requirement import Requirement
-from assay.experiments.results import evaluation, results
-from assay.experiments.runner import run
 from assay.experiments.store import Store
 from assay.experiments.yaml_node import YamlNode
-from assay.studies.evaluate.evaluation import run_evaluation
+from assay.studies.evaluate.report import cell_result
 from assay.studies.evaluate.study import Evaluate
 
 PLAN = """
@@ -51,8 +51,8 @@ def made(text: str, store: Path = Path("/nowhere")) -> Plan:
 def test_a_grid_of_trainings_and_its_studies() -> None:
     plan = made(PLAN)
     names = ["tiny(on=opinions, seed=0)", "tiny(on=opinions, seed=1)", "tiny(on=cues, seed=0)", "tiny(on=cues, seed=1)"]
-    assert [job.at["model"] for job in plan.trainings] == names
-    own = [cell for cell in plan.cells if cell.study == "own"]
+    assert [job.tags["model"] for job in plan.trainings] == names
+    own = [cell for cell in plan.cells if cell.name == "own"]
     assert [(cell.model.name, cell.data.name) for cell in own] == list(
         zip(names, ["opinions", "opinions", "cues", "cues"], strict=True)
     )
@@ -81,21 +81,20 @@ def test_keys_are_of_content_alone() -> None:
 def test_evaluate_and_run_share_records(tmp_path: Path) -> None:
     """The same job function and keys: what one has computed, the other finds, and the numbers are the same."""
     plan = made(PLAN, tmp_path)
-    ready = next(cell for cell in plan.cells if cell.study == "evaluate")
-    found = run_evaluation(
-        "builtin", ready.data.load(), ["occlusion", "random"], ["sufficiency", "auprc"], store=Store(tmp_path),
-        progress=False,
-    )  # fmt: skip
+    ready = next(cell for cell in plan.cells if cell.name == "evaluate")
+    data, methods, metrics = ready.data.load(), ["occlusion", "random"], ["sufficiency", "auprc"]
+    found = assay.evaluate("builtin", data, methods, metrics, store=tmp_path, progress=False).evaluation
     ended = run(plan, store=tmp_path, progress=False)
     assert ended.ok
     assert ended.before == 1
-    again = evaluation(ready, Store(tmp_path))
-    assert again is not None
+    stored = cell_result(ready, Store(tmp_path))
+    assert stored is not None
+    again = stored.evaluation
     assert again.settings == found.settings
     for metric, methods in found.values.items():
         for method, values in methods.items():
             assert again.values[metric][method].tolist() == values.tolist()
-    tidy = results(plan, tmp_path)
+    tidy = assay.results(plan, store=tmp_path)
     mine = [row["value"] for row in tidy if row["study"] == "evaluate" and row["metric"] == "sufficiency"]
     assert mine == [v for values in found.values["sufficiency"].values() for v in values.tolist()]
     trained = [row for row in tidy if row["study"] == "own"]
@@ -107,7 +106,7 @@ def test_evaluate_and_run_share_records(tmp_path: Path) -> None:
 
 def _reports_without_weights(plan: Plan, store: Path) -> None:
     """A trained model that was deleted still has its page and tables."""
-    from assay.reports.plan_report import report
+    from assay.api.report import report
 
     assert not list((store / "artifacts").glob("*/model.safetensors"))
     files = {path.name for path in report(plan, store / "report", store=store)}
@@ -127,7 +126,7 @@ def test_a_shared_job_is_one_job() -> None:
     ("old", "new", "words"),
     [
         ("studies:", "studys:", ["plan.yaml: there is no 'studys' here", "did you mean 'studies'"]),
-        ("  own:\n    kind: evaluate", "  own:\n    kind: evaluat", ["studies.own: there is no kind", "'evaluate'"]),
+        ("  own:\n    kind: evaluate", "  own:\n    kind: evaluat", ["studies.own: there is no study", "'evaluate'"]),
         ("methods: [occlusion", "methods: [oclusion", ["studies.evaluate: there is no method 'oclusion'"]),
         ("metrics: [suff", "metrics: [sff", ["studies.evaluate: there is no metric", "did you mean 'sufficiency'"]),
         ("metrics: [suff", "revision: 2\n    metrics: [suff", ["studies.evaluate: there is no 'revision' here"]),
@@ -135,24 +134,24 @@ def test_a_shared_job_is_one_job() -> None:
         ("data: opinions\n", "data: opinion\n", ["studies.evaluate.data: the plan has no 'opinion'", "'opinions'"]),
         ("models: ready", "models: redy", ["studies.evaluate.models: the plan has no 'redy'", "did you mean 'ready'"]),
         ("on: [opinions, cues]", "on: [opinion]", ["models.tiny.on: the plan has no 'opinion'"]),
-        ("    on: [opinions, cues]\n", "", ["models.tiny does not say what it is trained on"]),
+        ("    on: [opinions, cues]\n", "", ["models.tiny does not say what to train on"]),
         ("epochs=1", "epoch=1", ["models.tiny: recipe has no parameter 'epoch'", "did you mean 'epochs'"]),
         ("recipe: recipe(", "recpe: recipe(", ["models.tiny: there is no 'recpe' here; did you mean 'recipe'"]),
         ("seeds: [0, 1]", "seeds: [0, one]", ["models.tiny: train: seed=one is not allowed", "a whole number"]),
         ("seeds: [0, 1]", "seeds: []", ["models.tiny.seeds is an empty list"]),
         ("bert(layers", "brt(layers", ["models.tiny: there is no family 'brt' to train from nothing", "'bert'"]),
         ("bert(layers=1", "bert(layers=0", ["models.tiny: bert(layers=0", "every size must be at least 1"]),
-        ("accuracy >= 0.0", "accuracy > chance", ["models.tiny.requires: cannot read the rule", "accuracy >= chance"]),
-        ("accuracy >= 0.0", "pearson >= 0.1", ["models.tiny.requires: a classification has no score 'pearson'"]),
-        ("ready: builtin", "ready: {lod: builtin}", ["models.ready says neither `load`"]),
+        ("accuracy >= 0.0", "accuracy > chance", ["models.tiny.requires: cannot read", "accuracy >= chance"]),
+        ("accuracy >= 0.0", "pearson >= 0.1", ["models.tiny.requires: classification has no score 'pearson'"]),
+        ("ready: builtin", "ready: {lod: builtin}", ["models.ready needs `load`"]),
         ("ready: builtin", "ready: /no/such/folder", ["studies.evaluate with ready on opinions", "cannot load"]),
         ("limit: 4", "limits: 4", ["data.opinions: there is no 'limits' here; did you mean 'limit'"]),
         ("limit: 4", "limit: many", ["data.opinions: data: limit=many is not allowed"]),
-        ("source: builtin, limit: 4", "limit: 4", ["data.opinions has no source"]),
+        ("source: builtin, limit: 4", "limit: 4", ["data.opinions has no `source`"]),
         ("  ready: builtin", "  ready: builtin\n  ready: other", ["line 7: 'ready' is given twice, first in line 6"]),
-        ("models: ready\n    data: opinions", "models: ready\n    data: trained_on", ["ready comes from outside"]),
-        ("  own:\n", "  train:\n", ["a training belongs under `models`"]),
-        ("data:\n  opinions", "data: [\n  opinions", ["plan.yaml is no YAML"]),
+        ("models: ready\n    data: opinions", "models: ready\n    data: trained_on", ["but ready is loaded"]),
+        ("  own:\n", "  train:\n", ["trainings belong under `models`"]),
+        ("data:\n  opinions", "data: [\n  opinions", ["plan.yaml is not valid YAML"]),
         (PLAN, "- a list", ["plan.yaml must hold `name: value` lines, but it is a list"]),
     ],
 )  # fmt: skip
@@ -189,14 +188,14 @@ def test_words_of_yaml_stay_words_and_numbers_are_numbers() -> None:
     ],
 )
 def test_rules(text: str, rows: dict[str, float], ok: bool) -> None:
-    found = Requirement.parse(text).broken({"validation": rows, "chance": 0.25, "majority": 0.7})
+    found = Requirement.parse(text).unmet({"validation": rows, "chance": 0.25, "majority": 0.7})
     assert (found is None) is ok
 
 
 def test_a_rule_is_read_as_it_is_written() -> None:
     assert str(Requirement.parse("accuracy >= chance + 0.10")) == "accuracy >= chance + 0.1"
     for text in ("accuracy", "accuracy >=", "accuracy >= luck + 0.1", ">= 3", ""):
-        with pytest.raises(SpecError, match="cannot read the rule"):
+        with pytest.raises(SpecError, match="cannot read the requirement"):
             Requirement.parse(text)
 
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from assay.api.run import run
 from assay.core.errors import AssayError, StoreError
-from assay.experiments.runner import run
 from assay.experiments.scheduler import State
 from assay.experiments.store import Store
-from unit.experiments import test_roar as roar
 from unit.experiments.test_runner import mounted, rows
 from unit.experiments.toy import job, plan
+from unit.studies import test_roar as roar
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # workers take seconds to start; Ray warns
+pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # workers take seconds to start; Ray warns
 
 TESTS = str(Path(__file__).parents[2])
 
@@ -98,5 +98,5 @@ def test_the_graph_of_roar(cluster: str, tmp_path: Path) -> None:
         store = Store(tmp_path / engine)
         found = roar.planned(store, roar.asked(data, both=False, step=50))
         assert run(found, store=store.folder, engine=engine, threads=1, progress=False, **more).ok  # type: ignore[arg-type]
-        assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".remains")]
+        assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".kept")]
     assert rows(tmp_path / "ray") == rows(tmp_path / "local")

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from assay.api.run import run
+from assay.api.status import status
 from assay.core.errors import SpecError, StoreError
-from assay.experiments.runner import run
 from assay.experiments.scheduler import Scheduler, State
-from assay.experiments.status import status
 from assay.experiments.store import Store
 from unit.experiments.toy import Toy, job, plan
 
@@ -53,7 +53,7 @@ def test_a_failure_is_written_down_blocks_its_dependants_and_is_tried_again(tmp_
     assert "InputError" in note["traceback"]
     assert "toy.py" in note["traceback"]
     assert not Store(tmp_path / "s").has(bad.key), "a failure is not finished"
-    looked = status(whole, tmp_path / "s")
+    looked = status(whole, store=tmp_path / "s")
     assert looked.states == found.states
     assert looked.reasons[grandchild.key] == looked.reasons[child.key] == f"{bad.name}: number 1 is bad"
     switch.unlink()
@@ -125,6 +125,7 @@ def test_a_worker_keeps_to_its_model_and_away_from_those_of_others(tmp_path: Pat
     assert third.group == second.group
 
 
+@pytest.mark.kill
 def test_killed_ten_times_at_random_moments_the_table_is_the_same(tmp_path: Path) -> None:
     """Hundreds of jobs, a third with artefacts that others need; a fork stands for a process of its own."""
     made = [job(i, artifact=True, seconds=0.004) for i in range(100)]
@@ -147,7 +148,7 @@ def test_killed_ten_times_at_random_moments_the_table_is_the_same(tmp_path: Path
     assert found.before == between, "nothing finished is lost"
     assert rows(tmp_path / "killed") == rows(tmp_path / "whole")
     assert len(rows(tmp_path / "whole")) == 300
-    leftovers = [p.name for p in (tmp_path / "killed" / "artifacts").iterdir() if not p.name.endswith(".remains")]
+    leftovers = [p.name for p in (tmp_path / "killed" / "artifacts").iterdir() if not p.name.endswith(".kept")]
     assert leftovers == []
 
 

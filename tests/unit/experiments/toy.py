@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from assay.core.errors import InputError
-from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
+from assay.experiments.job import Job, JobContext, JobResult, Row
 from assay.experiments.plan import Plan
 from assay.experiments.references import DataReference, TrainedModel
 from assay.experiments.requirement import Requirement
@@ -30,24 +30,21 @@ class Toy:
 
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: StudyContext) -> list[Job]:
-        raise NotImplementedError
-
-    def run(self, work: JobContext) -> JobResult:
+    def run(self, context: JobContext) -> JobResult:
         time.sleep(self.seconds)
         if self.fails_while and Path(self.fails_while).exists():
             raise InputError(f"number {self.number} is bad")
         if self.dies or (self.dies_once and not Path(self.dies_once).exists()):
             Path(self.dies_once or os.devnull).touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        read = [(work.artifact(need) / "it.txt").read_text() for need in work.job.needs]
-        if work.folder is not None:
-            (work.folder / "it.txt").write_text(f"made by {self.number}")
-            (work.folder / "small.json").write_text("{}")
+        read = [(context.artifact(need) / "it.txt").read_text() for need in context.job.needs]
+        if context.output is not None:
+            (context.output / "it.txt").write_text(f"made by {self.number}")
+            (context.output / "small.json").write_text("{}")
         rows = {"number": self.number, "read": read, "validation": {"accuracy": self.accuracy}, "chance": 0.5}
         return JobResult(rows, {"pid": os.getpid()})
 
-    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
+    def tidy(self, rows: Any) -> Iterator[Row]:
         yield {"value": rows["number"]}
 
 
@@ -57,9 +54,9 @@ def job(number: int, needs: Sequence[Job] = (), *, artifact: bool = False, rule:
     model = None
     if rule is not None:
         model = TrainedModel("model", needs[0].key, DataReference("d", "builtin"), (), Requirement.parse(rule))
-    at = {"study": "toy", "model": f"m{number}", "data": None}
+    tags = {"study": "toy", "model": f"m{number}", "data": None}
     keys = tuple(need.key for need in needs)
-    return Job(toy, {"n": number}, at, model, needs=keys, artifact=artifact, kept_files=("*.json",))
+    return Job(toy, {"n": number}, tags, model, needs=keys, artifact=artifact, kept_files=("*.json",))
 
 
 def plan(*jobs: Job) -> Plan:

@@ -13,6 +13,7 @@ import assay
 import toys
 from assay import InputError, ModelError, SpecError, Target, TargetError, UnsupportedError
 from assay.explainers import METHODS
+from assay.explainers.protocols import MethodFacts
 
 GOOD = "a modest pleasure"
 
@@ -46,8 +47,8 @@ CASES = {
     "choice": ((GOOD, "gradient(reduction=l1)"), {}, SpecError, ["reduction=l1", "one of l2, sum"]),
     "syntax": ((GOOD, "lime(samples=5"), {}, SpecError, ["cannot read 'lime(samples=5'", "write a name such as"]),
     "in an ensemble": ((GOOD, "ensemble([limee])"), {}, SpecError, ["no method 'limee'", "did you mean 'lime'"]),
-    "no ensemble": ((GOOD, "ensemble(thesis_top4)"), {}, SpecError, ["no ensemble 'thesis_top4'", "thesis_top3"]),
-    "no method": ((GOOD, 3), {}, SpecError, ["3 is no method", "assay list methods"]),
+    "no ensemble": ((GOOD, "ensemble(thesis_top4)"), {}, SpecError, ["unknown ensemble 'thesis_top4'", "thesis_top3"]),
+    "no method": ((GOOD, 3), {}, SpecError, ["3 is not a method", "assay list methods"]),
     "label": ((GOOD,), {"target": "LABEL_7"}, TargetError, ["input 0", "no label 'LABEL_7'", "LABEL_0", "LABEL_1"]),
     "label index": ((GOOD,), {"target": 2}, TargetError, ["no label 2", "LABEL_0 (0)", "LABEL_1 (1)"]),
     "negative": ((GOOD,), {"target": -1}, TargetError, ["no label -1"]),
@@ -152,13 +153,9 @@ def test_scores_that_are_not_finite_name_their_input(model):
 
     @dataclass(frozen=True)
     class Broken:
-        scale: ClassVar[str] = "logit"
-        signed: ClassVar[bool] = False
-        complete: ClassVar[bool] = False
-        class_dependent: ClassVar[bool] = False
-        passes: ClassVar[str] = ""
-        memory: ClassVar[str] = ""
-        revision: ClassVar[int] = 1
+        facts: ClassVar[MethodFacts] = MethodFacts(
+            scale="logit", signed=False, complete=False, class_dependent=False, passes="", memory=""
+        )
 
         def attribute(self, model, batch, targets):
             scores = batch.ids.float()
@@ -172,15 +169,13 @@ def test_scores_that_are_not_finite_name_their_input(model):
 
 def test_a_method_that_does_not_say_what_it_is(model):
     class Silent:
-        scale, signed, complete, class_dependent, passes = "logit", False, False, False, ""
-
         def flow(self, n, rng):
             return iter(())
 
-    with pytest.raises(
-        SpecError, match="is no method; it does not declare memory, revision; add these class variables"
-    ):
+    with pytest.raises(SpecError, match=r"is not a method\. It does not declare its facts; .* MethodFacts\(scale="):
         assay.explain(model, GOOD, Silent())
+    with pytest.raises(SpecError, match=r"is not a method\. Give a name from `assay list methods`"):
+        assay.explain(model, GOOD, object())
 
 
 # --- models that cannot be explained --------------------------------------------------------------------------------

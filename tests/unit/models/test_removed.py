@@ -15,7 +15,7 @@ from assay.datasets.dataset import Dataset
 from assay.masking.game import Game
 from assay.masking.removal import removal_for
 from assay.masking.units import divide
-from assay.training.encoded import encoded
+from assay.training.encoded import encode_dataset
 from families import CASES, TEXT_FAMILIES, model_of
 from runs import quiet
 from stock import example, ours
@@ -76,7 +76,7 @@ def test_a_masked_example_is_another_example():
     assert one.content != other.content
     assert Dataset((one,)).fingerprint != Dataset((other,)).fingerprint
     model = model_of("bilstm_attention")
-    rows = [encoded(model, Dataset((replace(e, label=0),), "d", model.labels)).rows[0].ids for e in (one, other)]
+    rows = [encode_dataset(model, Dataset((replace(e, label=0),), "d", model.labels)).rows[0].ids for e in (one, other)]
     assert (rows[0] != rows[1]).sum() == 1
 
 

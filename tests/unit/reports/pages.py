@@ -16,7 +16,7 @@ from toys import bert
 
 VOID = {"meta", "wbr", "br", "hr", "img", "input", "link"}
 METHODS = ("occlusion", "lime(samples=30)", "gradient_x_input", "random")
-METRICS = ("sufficiency", "aopc_sufficiency", "comprehensiveness", "log_odds", "auprc")
+METRICS = ("sufficiency", "sufficiency(aopc=True)", "comprehensiveness", "log_odds", "auprc")
 TEXTS = (
     "a modest pleasure that accomplishes its goals with ease",
     "the plot is thin , the acting is good and the ending is bad",

@@ -22,6 +22,7 @@ document.title = "inner=" + innerWidth + " content=" + document.documentElement.
 </script>"""
 
 
+@pytest.mark.browser
 @pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine")
 @pytest.mark.parametrize("width", [360, 1200])
 def test_nothing_sticks_out(width: int, tmp_path: Path) -> None:

@@ -93,14 +93,14 @@ def test_tables_are_tables() -> None:
     )
 
 
-def test_twins_are_told_apart_from_witnesses() -> None:
-    result = usual()
-    assert result.twins == {"aopc_sufficiency": "sufficiency"}
-    assert "the same numbers as sufficiency" in result.verdict
-    assert "counted once" in Page(page(result)).text
-    other = evaluated(bert(), texts(3), ("occlusion", "random"), METRICS[:2], protocol="thesis")
-    assert other.twins == {}
-    assert "mask_token" in Page(page(other)).text
+def test_protocol_and_agreement_are_named() -> None:
+    options = {"protocol": "thesis", "agreement": "top_k_overlap(k=3)"}
+    result = evaluated(bert(), texts(3), ("occlusion", "random"), METRICS[:2], **options)
+    text = Page(page(result)).text
+    assert "mask_token" in text
+    assert "Overlap of two methods' top k units" in text
+    assert "agreement='top_k_overlap(k=3)'" in text
+    assert "Spearman's rank correlation" in Page(page(usual())).text
 
 
 # --- cases at the edge -----------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def test_few_examples_are_called_few() -> None:
 
 def test_one_method() -> None:
     read = Page(page(evaluated(bert(), texts(4), ("occlusion",), ("sufficiency",))))
-    assert "nothing to compare it with" in read.text
+    assert "no other method to compare with" in read.text
     assert "Agreement" not in read.text
 
 
@@ -185,4 +185,4 @@ def test_long_texts_are_cut_alike_for_all_methods_and_the_limit_is_told() -> Non
 def test_an_evaluation_without_any_value_still_makes_a_page() -> None:
     result = evaluated(bert(), texts(3, rationales=False), ("occlusion", "random"), ("auprc",))
     assert result.comparisons == {}
-    assert "Nothing was measured" in Page(page(Result(result.evaluation))).text
+    assert "No metric was computed" in Page(page(Result(result.evaluation))).text

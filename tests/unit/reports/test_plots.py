@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.faithfulness import FAITHFULNESS
-from assay.faithfulness.protocol import FIVE
+from assay.faithfulness.protocol import AOPC_FRACTIONS
 from assay.reports.method_style import MARKERS, method_styles
 from assay.reports.plots import Axis, bar_axis, curves, interval_bar, nice_ticks, spread
 from assay.reports.symbols import figures, mark
@@ -63,7 +63,7 @@ def test_a_value_without_an_interval_has_a_point_but_no_bar() -> None:
 
 def test_curves_name_every_method_and_draw_bands_for_few() -> None:
     rows = {name: np.random.default_rng(i).normal(i, 1, (10, 5)) for i, name in enumerate(["a", "b<", "random"])}
-    svg = curves(rows, np.array(FIVE), method_styles(list(rows), "random"), ["a", "random"], "m", "kept")
+    svg = curves(rows, np.array(AOPC_FRACTIONS), method_styles(list(rows), "random"), ["a", "random"], "m", "kept")
     read = Page(svg)
     assert svg.count("<polygon") == 2
     assert svg.count("<polyline") == 3
@@ -74,12 +74,12 @@ def test_curves_name_every_method_and_draw_bands_for_few() -> None:
 @pytest.mark.parametrize("name", FAITHFULNESS.names)
 def test_steps_are_found_by_asking_the_metric(name: str) -> None:
     step = steps(FAITHFULNESS.make(name))
-    assert step.verb == ("kept" if name in ("sufficiency", "aopc_sufficiency", "insertion") else "removed")
+    assert step.verb == ("kept" if name in ("sufficiency", "insertion") else "removed")
     if name in ("deletion", "insertion"):
         assert step.one_by_one
         np.testing.assert_allclose(step.at(21), np.linspace(0, 1, 21))
     else:
-        np.testing.assert_allclose(step.shares, FIVE)
+        np.testing.assert_allclose(step.shares, AOPC_FRACTIONS)
 
 
 def test_faces_differ_in_more_than_colour() -> None:

@@ -10,8 +10,7 @@ import pytest
 from rich.console import Console
 
 import assay
-from assay.evaluation import GOLD
-from assay.evaluation.metrics import metric_names
+from assay.evaluation import METRICS
 from assay.faithfulness import FAITHFULNESS
 from assay.reports.metric_docs import card
 from assay.reports.symbols import figures
@@ -24,9 +23,9 @@ from toys import bert
 from unit.reports.pages import METHODS, evaluated, texts, usual
 
 
-@pytest.mark.parametrize("name", metric_names())
+@pytest.mark.parametrize("name", METRICS.names)
 def test_every_metric_has_a_whole_card(name: str) -> None:
-    about = card((FAITHFULNESS if name in FAITHFULNESS.names else GOLD).get(name))
+    about = card(METRICS.get(name))
     assert about.formula
     assert about.range
     assert about.weakness
@@ -72,11 +71,11 @@ def test_the_terminal_shows_every_method_within_its_width(width: int) -> None:
     text = out.getvalue()
     assert "…" not in text, "nothing is cut"
     assert all(len(line) <= width for line in text.splitlines())
-    for standing in (s for name, c in usual().comparisons.items() if name not in usual().twins for s in c.standings):
+    for standing in (s for c in usual().comparisons.values() for s in c.standings):
         assert all(part in text for part in figures(standing.value, standing.low, standing.high))
     assert text.count("neither behind the best nor better than random") == 1, "said once, below the table"
     first = [line.split("  ")[1] for line in text.splitlines() if line.startswith("  ") and line.strip()]
-    assert all(first.count(method) == 4 for method in METHODS)  # five metrics, of which one is a twin
+    assert all(first.count(method) == 5 for method in METHODS)  # five metrics
     assert ("●" in text) == (width >= 100)
 
 

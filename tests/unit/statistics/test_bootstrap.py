@@ -16,10 +16,10 @@ VALUES = np.random.default_rng(0).exponential(size=40)
 
 
 def test_one_value_says_nothing_about_others():
-    found = interval([0.7])
-    assert (found.value, found.n) == (0.7, 1)
-    assert math.isnan(found.low)
-    assert math.isnan(found.high)
+    result = interval([0.7])
+    assert (result.value, result.n) == (0.7, 1)
+    assert math.isnan(result.low)
+    assert math.isnan(result.high)
 
 
 @pytest.mark.parametrize("kind", ["bca", "percentile"])
@@ -36,8 +36,8 @@ def test_the_seed_alone_decides():
 
 def test_known_values():
     """Reports hold these numbers: they must never change."""
-    found = interval([0.2, 0.9, 0.4, 0.5, 0.1, 0.8], seed=1)
-    assert (found.value, found.low, found.high) == pytest.approx((29 / 60, 16 / 60, 43 / 60), abs=1e-9)
+    result = interval([0.2, 0.9, 0.4, 0.5, 0.1, 0.8], seed=1)
+    assert (result.value, result.low, result.high) == pytest.approx((29 / 60, 16 / 60, 43 / 60), abs=1e-9)
 
 
 @pytest.mark.parametrize("statistic", [None, lambda x: np.median(x, -1)])
@@ -50,10 +50,10 @@ def test_chunks_change_nothing(monkeypatch, statistic):
 
 def test_rows_share_their_resamples():
     """Each row as if alone; and two methods that differ by a constant have intervals that differ by it."""
-    found = intervals([VALUES, VALUES + 5, VALUES[::-1]], resamples=2000)
+    result = intervals([VALUES, VALUES + 5, VALUES[::-1]], resamples=2000)
     alone = interval(VALUES[::-1], resamples=2000)
-    assert (found[2].low, found[2].high) == pytest.approx((alone.low, alone.high), rel=1e-12)
-    assert (found[1].low - 5, found[1].high - 5) == pytest.approx((found[0].low, found[0].high), rel=1e-9)
+    assert (result[2].low, result[2].high) == pytest.approx((alone.low, alone.high), rel=1e-12)
+    assert (result[1].low - 5, result[1].high - 5) == pytest.approx((result[0].low, result[0].high), rel=1e-9)
 
 
 def test_a_statistic_is_what_is_asked():
@@ -79,8 +79,8 @@ def test_more_confidence_is_wider():
 
 @pytest.mark.parametrize("kind", ["bca", "percentile"])
 def test_mirrored_values_have_the_mirrored_interval(kind):
-    found, mirrored = interval(VALUES, kind=kind), interval(-VALUES, kind=kind)
-    assert (-mirrored.high, -mirrored.low) == pytest.approx((found.low, found.high), rel=1e-3)
+    result, mirrored = interval(VALUES, kind=kind), interval(-VALUES, kind=kind)
+    assert (-mirrored.high, -mirrored.low) == pytest.approx((result.low, result.high), rel=1e-3)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -93,7 +93,7 @@ def test_values_that_are_no_numbers_are_refused(bad):
 
 @pytest.mark.parametrize("values", [[], 3.0, [[1.0, 2.0]]])
 def test_anything_but_one_value_per_example_is_refused(values):
-    with pytest.raises(InputError, match="values of shape"):
+    with pytest.raises(InputError, match="values have shape"):
         interval(values)
 
 
@@ -102,14 +102,14 @@ def test_a_statistic_that_fails_is_refused():
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(x.max(-1) - x.min(-1))
 
-    with pytest.raises(InputError, match="not a finite number on some resamples"):
+    with pytest.raises(InputError, match="not finite on some resamples"):
         interval([1.0, 2.0], statistic=broken)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "bcaa"}, "there is no interval 'bcaa'; did you mean 'bca'"),
+        ({"kind": "bcaa"}, "unknown interval 'bcaa'; did you mean 'bca'"),
         ({"confidence": 1.0}, "confidence=1.0"),
         ({"confidence": 95}, "confidence=95"),
         ({"resamples": 0}, "resamples=0"),
@@ -125,5 +125,5 @@ def test_ends_lie_on_the_means_that_draws_can_have():
     """Of 0 and 1, n = 10: tenths exactly, not 0.30000000000000004, or rounding would miss a true mean of 0.3."""
     for ones in range(1, 10):
         for seed in range(5):
-            found = interval([1.0] * ones + [0.0] * (10 - ones), seed=seed, kind="percentile")
-            assert {found.low, found.high} <= {tenths / 10 for tenths in range(11)}
+            result = interval([1.0] * ones + [0.0] * (10 - ones), seed=seed, kind="percentile")
+            assert {result.low, result.high} <= {tenths / 10 for tenths in range(11)}

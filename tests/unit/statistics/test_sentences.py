@@ -28,75 +28,83 @@ def standing(method, letters, control, n):
     return Standing(method, value, value - 0.05, value + 0.06, n, beats, worse, "g" in letters, None, None)
 
 
-NOTE = " Mean differences below about 0.031 may well have been missed (80 % power)."
+NOTE = " Mean differences below about 0.031 may have been missed (80 % power)."
 VERDICTS = {
     "a winner, all beat random": (
         {"lime": "gb", "occlusion": "b", "gradient": "b", "random": ""},
-        "lime wins with 0.500 [0.450, 0.560]. All 3 methods beat random (0.1).",
+        "lime is best with 0.500 [0.450, 0.560]. All 3 methods beat random (0.1).",
     ),
     "a winner among two": (
         {"lime": "gb", "occlusion": "b", "random": ""},
-        "lime wins with 0.500 [0.450, 0.560]. Both methods beat random (0.1).",
+        "lime is best with 0.500 [0.450, 0.560]. Both methods beat random (0.1).",
     ),
     "a tie, and every other fate": (
         {"lime": "gb", "occlusion": "gb", "gradient": "", "random": "", "attention": "w"},
-        "lime has the best mean, 0.500 [0.450, 0.560]; occlusion cannot be told from it. lime and occlusion beat "
-        "random (0.1); gradient is no better than random; attention is worse than random." + NOTE,
+        "lime has the best mean, 0.500 [0.450, 0.560]; occlusion is not significantly different from it. lime and "
+        "occlusion beat "
+        "random (0.1); gradient is not significantly better than random; attention is significantly worse than random."
+        + NOTE,
     ),
     "too noisy to place": (
         {"lime": "gb", "occlusion": "g", "gradient": "g", "attention": "", "random": ""},
-        "lime has the best mean, 0.500 [0.450, 0.560]; occlusion and gradient cannot be told from it. lime beats "
-        "random (0.1); attention is no better than random; occlusion and gradient can be told neither from the best "
-        "nor from random." + NOTE,
+        "lime has the best mean, 0.500 [0.450, 0.560]; occlusion and gradient are not significantly different from "
+        "it. lime beats "
+        "random (0.1); attention is not significantly better than random; occlusion and gradient are not significantly "
+        "different from the best or from random." + NOTE,
     ),
     "no difference at all": (
         {"lime": "g", "random": "g", "occlusion": "g"},
-        "no difference: lime, occlusion and random cannot be told apart." + NOTE,
+        "no significant difference between lime, occlusion and random." + NOTE,
     ),
     "no difference, many": (
         {f"m{i}": "g" for i in range(6)} | {"random": "g"},
-        "no difference: the 6 methods and random cannot be told apart." + NOTE,
+        "no significant difference between the 6 methods and random." + NOTE,
     ),
     "no difference, but all beat random": (
         {"lime": "gb", "occlusion": "gb", "random": ""},
-        "no difference between the two methods; the best mean is lime's, 0.500 [0.450, 0.560]. Both methods beat "
+        "no significant difference between the two methods; lime has the best mean, 0.500 [0.450, 0.560]. Both "
+        "methods beat "
         "random (0.1)." + NOTE,
     ),
     "no method beats random, but some differ": (
         {"lime": "g", "random": "g", "gradient": "g", "attention": "w"},
-        "lime has the best mean, 0.500 [0.450, 0.560]; random and gradient cannot be told from it. No method beats "
-        "random (0.1); attention is worse than random." + NOTE,
+        "lime has the best mean, 0.500 [0.450, 0.560]; random and gradient are not significantly different from it. "
+        "No method beats "
+        "random (0.1); attention is significantly worse than random." + NOTE,
     ),
     "random is best, alone": (
         {"random": "g", "lime": "w", "occlusion": "w"},
-        "no method beats random, which has the best mean, 0.100 [0.050, 0.160]. lime and occlusion are worse "
+        "no method beats random, which has the best mean, 0.100 [0.050, 0.160]. lime and occlusion are "
+        "significantly worse "
         "than random.",
     ),
     "random is best, with ties": (
         {"random": "g", "lime": "g", "occlusion": "w"},
-        "no method beats random, which has the best mean, 0.100 [0.050, 0.160]; lime cannot be told from it. occlusion "
-        "is worse than random." + NOTE,
+        "no method beats random, which has the best mean, 0.100 [0.050, 0.160]; lime is not significantly different "
+        "from it. occlusion "
+        "is significantly worse than random." + NOTE,
     ),
     "one method against random": (
         {"lime": "gb", "random": ""},
-        "lime beats random, 0.500 [0.450, 0.560] against 0.100 [0.050, 0.160].",
+        "lime beats random: 0.500 [0.450, 0.560] versus 0.100 [0.050, 0.160].",
     ),
     "one method, no better": (
         {"lime": "g", "random": "g"},
-        "no difference: lime and random cannot be told apart." + NOTE,
+        "no significant difference between lime and random." + NOTE,
     ),
     "one method, worse": (
         {"random": "g", "lime": "w"},
-        "no method beats random, which has the best mean, 0.100 [0.050, 0.160]. lime is worse than random.",
+        "no method beats random, which has the best mean, 0.100 [0.050, 0.160]. lime is significantly worse than "
+        "random.",
     ),
-    "no control, a winner": ({"lime": "g", "occlusion": "", "gradient": ""}, "lime wins with 0.500 [0.450, 0.560]."),
+    "no control, a winner": ({"lime": "g", "occlusion": "", "gradient": ""}, "lime is best with 0.500 [0.450, 0.560]."),
     "no control, a tie": (
         {"lime": "g", "occlusion": "g", "gradient": ""},
-        "lime has the best mean, 0.500 [0.450, 0.560]; occlusion cannot be told from it." + NOTE,
+        "lime has the best mean, 0.500 [0.450, 0.560]; occlusion is not significantly different from it." + NOTE,
     ),
     "no control, no difference": (
         {"lime": "g", "occlusion": "g"},
-        "no difference: lime and occlusion cannot be told apart." + NOTE,
+        "no significant difference between lime and occlusion." + NOTE,
     ),
 }
 
@@ -108,21 +116,21 @@ def test_the_verdict(case):
 
 
 def test_one_method_alone():
-    text = "sufficiency (lower is better, n = 50): lime has 0.500 [0.450, 0.560]; there is nothing to compare it with."
+    text = "sufficiency (lower is better, n = 50): lime has 0.500 [0.450, 0.560]; no other method to compare with."
     assert comparison({"lime": "g"}, n=50, detectable=None, better="lower").sentence("sufficiency") == text
 
 
-CAREFUL = "Careful: n = 29 is small, and intervals from so few examples are too narrow."
+CAUTION = "Caution: n = 29 is small, so intervals are too narrow."
 
 
 def test_fewer_than_thirty_examples_warn_whatever_the_outcome():
     decided, undecided = {"lime": "gb", "random": ""}, {"lime": "g", "random": "g"}
     for fates in (decided, undecided):
-        assert comparison(fates, n=29).power_note == CAREFUL + NOTE
+        assert comparison(fates, n=29).power_note == CAUTION + NOTE
         assert comparison(fates, n=29, detectable=math.inf).power_note == (
-            CAREFUL + " No difference, however large, could be shown with so few."
+            CAUTION + " No difference can be significant with so few examples."
         )
-    assert comparison({"lime": "g"}, n=29, detectable=None).power_note == CAREFUL
+    assert comparison({"lime": "g"}, n=29, detectable=None).power_note == CAUTION
     assert comparison(decided, n=30).power_note == ""
     assert comparison(undecided, n=30).power_note == NOTE.strip()
     assert comparison(undecided, n=30).sentence("x").endswith(NOTE)
@@ -133,10 +141,10 @@ def test_no_spread_leaves_nothing_open():
 
 
 def test_five_examples_cannot_show_anything():
-    found = compare({"lime": [1, 2, 3, 4, 5], "occlusion": [0, 0, 0, 0, 0]}, "higher")
-    assert found.sentence("x") == (
-        "x (higher is better, n = 5): no difference: lime and occlusion cannot be told apart. Careful: n = 5 is small, "
-        "and intervals from so few examples are too narrow. No difference, however large, could be shown with so few."
+    comparison = compare({"lime": [1, 2, 3, 4, 5], "occlusion": [0, 0, 0, 0, 0]}, "higher")
+    assert comparison.sentence("x") == (
+        "x (higher is better, n = 5): no significant difference between lime and occlusion. Caution: n = 5 is small, "
+        "so intervals are too narrow. No difference can be significant with so few examples."
     )
 
 
@@ -147,36 +155,40 @@ UNBEATEN = {"lime": "g", "occlusion": "g", "random": "g", "gradient": "w"}
 OVERALL = {
     "a leader": (
         [WIN, WIN, TIE, NONE],
-        "The methods differ on 3 of 4 metrics; there lime is in the best group most often (3 of 3), then occlusion "
+        "The methods differ on 3 of 4 metrics; on these, lime is most often in the best group (3 of 3), followed by "
+        "occlusion "
         "(1). gradient never beats random.",
     ),
     "two leaders, all decided": (
         [TIE, TIE],
-        "The methods differ on both metrics; there occlusion and lime are in the best group most often (2 of 2 each). "
+        "The methods differ on both metrics; on these, occlusion and lime are most often in the best group (2 of 2 "
+        "each). "
         "gradient never beats random.",
     ),
     "nothing": (
         [NONE, NONE, UNBEATEN],
-        "No difference: no method stands out on any of the 3 metrics. No method beats random on any metric.",
+        "No method stands out on any of the 3 metrics. No method beats random on any metric.",
     ),
-    "one metric": ([TIE], "On the one metric the best group is occlusion and lime. gradient never beats random."),
+    "one metric": ([TIE], "The best group on the only metric is occlusion and lime. gradient never beats random."),
     "one metric, nothing": (
         [NONE],
-        "No difference: no method stands out on the one metric. No method beats random on any metric.",
+        "No method stands out on the only metric. No method beats random on any metric.",
     ),
     "all good": (
         [{"lime": "gb", "occlusion": "b", "random": ""}, {"lime": "gb", "occlusion": "gb", "random": ""}],
-        "The methods differ on 1 of 2 metrics; there lime is in the best group most often (1 of 1). Every method beats "
+        "The methods differ on 1 of 2 metrics; on these, lime is most often in the best group (1 of 1). Every "
+        "method beats "
         "random on every metric.",
     ),
     "good somewhere": (
         [{"lime": "gb", "occlusion": "b", "random": ""}, {"lime": "gb", "occlusion": "", "random": ""}],
-        "The methods differ on both metrics; there lime is in the best group most often (2 of 2). Every method beats "
-        "random on some metric.",
+        "The methods differ on both metrics; on these, lime is most often in the best group (2 of 2). Every method "
+        "beats "
+        "random on at least one metric.",
     ),
     "no control": (
         [{"lime": "g", "occlusion": ""}, {"occlusion": "g", "lime": ""}, {"lime": "g", "occlusion": "g"}],
-        "The methods differ on 2 of 3 metrics; there lime and occlusion are in the best group most often (1 of 2 "
+        "The methods differ on 2 of 3 metrics; on these, lime and occlusion are most often in the best group (1 of 2 "
         "each).",
     ),
     "one method": (
@@ -184,7 +196,7 @@ OVERALL = {
         "lime beats random on 1 of 2 metrics.",
     ),
     "one method, always": ([{"lime": "gb", "random": ""}] * 3, "lime beats random on all 3 metrics."),
-    "one method, never": ([{"lime": "g", "random": "g"}], "lime beats random on no metric."),
+    "one method, never": ([{"lime": "g", "random": "g"}], "lime does not beat random on any metric."),
 }
 
 
@@ -195,7 +207,7 @@ def test_the_overall_sentence(case):
 
 
 def test_nothing_measured():
-    assert overall({}) == "Nothing was measured."
+    assert overall({}) == "No metric was computed."
 
 
 def test_words_and_numbers():
@@ -205,7 +217,7 @@ def test_words_and_numbers():
 
 def test_decimals_follow_the_width_of_the_interval():
     wide, narrow = ({"a": np.linspace(0, width, 100), "b": np.linspace(9, 8, 100) * 1e4} for width in (100, 0.01))
-    assert re.search(r"a wins with 50\.0 \[44\.\d, 55\.\d\]\.", compare(wide, "lower").sentence("x"))
-    assert re.search(r"a wins with 0\.00500 \[0\.0044\d, 0\.0055\d\]\.", compare(narrow, "lower").sentence("x"))
+    assert re.search(r"a is best with 50\.0 \[44\.\d, 55\.\d\]\.", compare(wide, "lower").sentence("x"))
+    assert re.search(r"a is best with 0\.00500 \[0\.0044\d, 0\.0055\d\]\.", compare(narrow, "lower").sentence("x"))
     constant = compare({"a": np.ones(40), "b": np.linspace(0, 0.5, 40)}, "higher")
-    assert "a wins with 1 on every example." in constant.sentence("x")
+    assert "a is best with 1 on every example." in constant.sentence("x")

@@ -33,16 +33,16 @@ def flags(comparison):
 
 
 def test_the_standings():
-    found = compare(CLEAR, "higher")
-    assert [s.method for s in found.standings] == ["lime", "occlusion", "gradient", "random", "attention"]
-    assert flags(found) == {
+    result = compare(CLEAR, "higher")
+    assert [s.method for s in result.standings] == ["lime", "occlusion", "gradient", "random", "attention"]
+    assert flags(result) == {
         "lime": (True, True, False),
         "occlusion": (True, True, False),
         "gradient": (False, False, False),
         "random": (False, None, None),
         "attention": (False, False, True),
     }
-    assert (found.n, found.better, found.control, found.best) == (N, "higher", "random", found["lime"])
+    assert (result.n, result.better, result.control, result.best) == (N, "higher", "random", result["lime"])
 
 
 def test_lower_is_better_mirrors_everything_but_the_values():
@@ -55,21 +55,21 @@ def test_lower_is_better_mirrors_everything_but_the_values():
 
 def test_values_intervals_and_p_values_are_those_of_the_parts():
     """Against one call per number: the interval of each method, and Holm over the tests of each family."""
-    found = compare(CLEAR, "higher", seed=5)
+    result = compare(CLEAR, "higher", seed=5)
     names = list(CLEAR)
     for name, row in CLEAR.items():
-        alone, standing = interval(row, seed=5), found[name]
+        alone, standing = interval(row, seed=5), result[name]
         assert (standing.value, standing.low, standing.high) == pytest.approx((alone.value, alone.low, alone.high))
     against = [paired_test(CLEAR[m], CLEAR["random"], alternative="greater", seed=5) for m in names[1:]]
-    assert [found[m].p_random for m in names[1:]] == pytest.approx(holm(against))
+    assert [result[m].p_random for m in names[1:]] == pytest.approx(holm(against))
     pairs = [(i, j) for i in range(5) for j in range(i)]
     adjusted = holm([paired_test(CLEAR[names[i]], CLEAR[names[j]], seed=5) for i, j in pairs])
     for (i, j), p in zip(pairs, adjusted, strict=True):
         pair = {names[i], names[j]}
         if "lime" in pair and "random" not in pair:
-            assert found[(pair - {"lime"}).pop()].p_best == pytest.approx(p)
-    assert found["lime"].p_best is found["random"].p_random is None
-    assert found["random"].p_best == found["lime"].p_random
+            assert result[(pair - {"lime"}).pop()].p_best == pytest.approx(p)
+    assert result["lime"].p_best is result["random"].p_random is None
+    assert result["random"].p_best == result["lime"].p_random
 
 
 def test_pairing_is_used():
@@ -80,10 +80,10 @@ def test_pairing_is_used():
 
 
 def test_without_a_control_there_is_nothing_to_beat():
-    for found in (compare(values(lime=1.0, occlusion=0.0), "higher"), compare(CLEAR, "higher", control=None)):
-        assert found.control is None
-        assert {s.beats_random for s in found.standings} == {s.p_random for s in found.standings} == {None}
-        assert found["lime"].best_group
+    for result in (compare(values(lime=1.0, occlusion=0.0), "higher"), compare(CLEAR, "higher", control=None)):
+        assert result.control is None
+        assert {s.beats_random for s in result.standings} == {s.p_random for s in result.standings} == {None}
+        assert result["lime"].best_group
     other = compare(values(lime=1.0, shuffled=0.0), "higher", control="shuffled")
     assert (other["lime"].beats_random, other["shuffled"].beats_random) == (True, None)
 
@@ -92,16 +92,16 @@ def test_the_control_is_in_the_best_group_exactly_if_the_best_does_not_beat_it()
     """Over shifts around the edge, where a two-sided test of all pairs would contradict the one-sided one."""
     seen = set()
     for shift in np.linspace(0, 1.5, 40):
-        found = compare(values(random=0.0, lime=shift, occlusion=-0.1, gradient=-0.1), "higher", resamples=1)
-        if found.best.method == "lime":
-            assert found["random"].best_group is not found["lime"].beats_random
-            seen.add(found["random"].best_group)
+        result = compare(values(random=0.0, lime=shift, occlusion=-0.1, gradient=-0.1), "higher", resamples=1)
+        if result.best.method == "lime":
+            assert result["random"].best_group is not result["lime"].beats_random
+            seen.add(result["random"].best_group)
     assert seen == {True, False}
 
 
 def test_a_control_that_is_best_is_the_best_group_alone_or_with_its_ties():
-    found = compare(values(random=2.0, lime=0.0, occlusion=1.98), "higher")
-    assert flags(found) == {
+    result = compare(values(random=2.0, lime=0.0, occlusion=1.98), "higher")
+    assert flags(result) == {
         "random": (True, None, None),
         "occlusion": (True, False, False),
         "lime": (False, False, True),
@@ -130,14 +130,14 @@ def test_many_methods_can_still_be_told_apart():
 
     With the usual 10,000 the same befalls 33 methods.
     """
-    found = compare(values(a=9.0, b=0.0, c=0.0, d=0.0, e=0.0), "higher", permutations=100)
-    assert [s.method for s in found.standings if s.best_group] == ["a"]
+    result = compare(values(a=9.0, b=0.0, c=0.0, d=0.0, e=0.0), "higher", permutations=100)
+    assert [s.method for s in result.standings if s.best_group] == ["a"]
 
 
 def test_the_detectable_difference_is_of_the_median_spread_at_the_corrected_level():
-    found = compare(CLEAR, "higher")
+    result = compare(CLEAR, "higher")
     spreads = [(CLEAR["lime"] - row).std(ddof=1) for name, row in CLEAR.items() if name != "lime"]
-    assert found.detectable == pytest.approx(detectable(float(np.median(spreads)), N, alpha=0.05 / 10))
+    assert result.detectable == pytest.approx(detectable(float(np.median(spreads)), N, alpha=0.05 / 10))
 
 
 def test_rounding_is_no_spread():
@@ -156,13 +156,13 @@ def test_bad_input_is_refused():
     with pytest.raises(InputError, match=r"'lime': \(2,\), 'random': \(3,\)"):
         compare({"lime": [1, 2], "random": [1, 2, 3]}, "higher")
     for bad in ({}, {"lime": []}, {"lime": 3.0}, {"lime": [[1.0]]}):
-        with pytest.raises(InputError, match="values of shape"):
+        with pytest.raises(InputError, match="values have shape"):
             compare(bad, "higher")
     with pytest.raises(InputError, match="1 of 4 values are NaN or infinite, the first at random, example 0"):
         compare({"lime": [1, 2], "random": [np.nan, 1]}, "higher")
-    with pytest.raises(SpecError, match="better='up' is not a direction; allowed: higher, lower"):
+    with pytest.raises(SpecError, match="better='up': unknown direction; allowed: higher, lower"):
         compare({"lime": [1, 2]}, "up")
     with pytest.raises(SpecError, match="alpha=5"):
         compare({"lime": [1, 2]}, "higher", alpha=5)
-    with pytest.raises(InputError, match="there is no method 'lim'; did you mean 'lime'"):
+    with pytest.raises(InputError, match="unknown method 'lim'; did you mean 'lime'"):
         compare({"lime": [1, 2]}, "higher")["lim"]

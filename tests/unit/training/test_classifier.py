@@ -25,8 +25,8 @@ from assay.models.load import load_model
 from assay.models.readout import LastToken, OwnHead
 from assay.training import checkpoint
 from assay.training.batching import epoch_batches
-from assay.training.classifier import Trainable, TrainingResult, fine_tune, predict, start, train_classifier
-from assay.training.encoded import encoded
+from assay.training.classifier import Trainable, TrainingResult, fine_tune, initial_model, predict, train_classifier
+from assay.training.encoded import encode_dataset
 from assay.training.recipe import Group, Recipe
 from families import image_processor
 from tiny_tokenizers import gpt2_tokenizer, llama_tokenizer, t5_tokenizer, wordpiece
@@ -69,8 +69,8 @@ def learn(base: Any, recipe: Recipe = RECIPE, *, data: Any = texts, count: int =
 
 
 def best(trained: TrainingResult) -> float:
-    assert trained.history.kept is not None
-    return trained.history.kept.scores[next(name for name in trained.history.kept.scores if name != "loss")]
+    assert trained.history.best_check is not None
+    return trained.history.best_check.scores[next(name for name in trained.history.best_check.scores if name != "loss")]
 
 
 def pretrained(folder: Path, name: str) -> Path:
@@ -131,7 +131,7 @@ def test_pretrained_families_learn_it(tmp_path: Path, name: str, pair: bool) -> 
     assert isinstance(model.readout, {"t5": OwnHead, "gpt2": LastToken, "llama": LastToken}.get(name, object))
     assert (model.labels, model.task) == (("bright", "calm"), "classification")
     check = data(16, 3)
-    again, before = (predict(Trainable(m), encoded(m, check)) for m in (model, trained.model))
+    again, before = (predict(Trainable(m), encode_dataset(m, check)) for m in (model, trained.model))
     assert np.allclose(again, before, atol=1e-6)
     with torch.no_grad():  # the numbers that explanations see
         seen = model.logits(model.batch([model.encode(example) for example in check])).numpy()
@@ -144,7 +144,7 @@ def test_fine_tuning_is_a_bare_loop_over_transformers(tmp_path: Path, name: str,
     """The weights after an epoch are those of the stock classifier, its own loss, and torch's AdamW."""
     base, data = pretrained(tmp_path, name), scored(20) if task == "regression" else texts(20, 0)
     recipe = Recipe(epochs=1, batch_size=8, learning_rate=1e-3, groups=(), warmup=0.0, dropout=False, by_length=False)
-    model = start(base, data, data)
+    model = initial_model(base, data, data)
     stock = copy.deepcopy(model.hf).requires_grad_(True).eval()
     key = f"{data.fingerprint} {model.fingerprint} 0"
     fine_tune(model, data, data, recipe)
@@ -233,7 +233,7 @@ def test_the_card_says_how_it_was_made(tmp_path: Path) -> None:
 
 
 def test_the_length_limit_holds_when_it_is_explained(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="examples of list are longer than the length limit and were cut"):
+    with pytest.warns(UserWarning, match="examples of list are longer than the length limit and were truncated"):
         learn(SCRATCH, replace(RECIPE, epochs=1), output=tmp_path, max_length=6)
     model = load_model(str(tmp_path))
     with pytest.warns(UserWarning, match="longer than the model's 6 positions"):
@@ -243,7 +243,7 @@ def test_the_length_limit_holds_when_it_is_explained(tmp_path: Path) -> None:
 def test_a_finished_folder_is_not_overwritten_unasked(tmp_path: Path) -> None:
     quick = replace(RECIPE, epochs=1)
     learn("t5(layers=1, width=16, heads=2, positions=40)", quick, output=tmp_path)
-    with pytest.raises(AssayError, match="holds a finished training"):
+    with pytest.raises(AssayError, match="holds a finished training run"):
         learn(SCRATCH, quick, output=tmp_path)
     learn(SCRATCH, quick, output=tmp_path, overwrite=True)
     assert load_model(str(tmp_path)).family.name == "bert", "nothing of the T5 with its own head is left"
@@ -256,7 +256,7 @@ def test_a_finished_folder_is_not_overwritten_unasked(tmp_path: Path) -> None:
 def test_a_mistake_costs_no_finished_model(tmp_path: Path) -> None:
     quick = replace(RECIPE, epochs=1)
     expected = learn(SCRATCH, quick, output=tmp_path).model.fingerprint
-    with pytest.raises(ModelError, match="cannot train from"):
+    with pytest.raises(ModelError, match="cannot load the base model"):
         learn("no/such/folder/x", quick, output=tmp_path, overwrite=True)
     with pytest.raises(AssayError, match="is also the base"):
         learn(tmp_path, quick, output=tmp_path, overwrite=True)
@@ -264,14 +264,14 @@ def test_a_mistake_costs_no_finished_model(tmp_path: Path) -> None:
 
 
 def test_a_fingerprint_follows_the_weights() -> None:
-    model = start(SCRATCH, texts(16, 0), texts(8, 1))
+    model = initial_model(SCRATCH, texts(16, 0), texts(8, 1))
     before = model.fingerprint
     fine_tune(model, texts(16, 0), texts(8, 1), replace(RECIPE, epochs=1, selection="loss"))
     assert before != model.fingerprint == replace(model).fingerprint
 
 
 def test_interrupted_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoint, "SHARE", 0)
+    monkeypatch.setattr(checkpoint, "SPACING", 0)
     recipe = replace(RECIPE, epochs=3)
 
     def stop(check: Any, best: bool) -> None:
@@ -279,9 +279,12 @@ def test_interrupted_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        learn(SCRATCH, recipe, output=tmp_path, watch=stop, save_seconds=0.0)
+        learn(SCRATCH, recipe, output=tmp_path, on_check=stop, save_seconds=0.0)
     assert {p.name for p in tmp_path.iterdir()} == {checkpoint.NAME}
-    with pytest.raises(AssayError, match="another recipe, data or model"), pytest.warns(UserWarning, match="were cut"):
+    with (
+        pytest.raises(AssayError, match="different recipe, data or model"),
+        pytest.warns(UserWarning, match="truncated"),
+    ):
         learn(SCRATCH, recipe, output=tmp_path, max_length=8)
     again = learn(SCRATCH, recipe, output=tmp_path)
     undisturbed = learn(SCRATCH, recipe)
@@ -294,7 +297,7 @@ def test_interrupted_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_seeds_draw_the_head_and_leave_the_encoder(tmp_path: Path) -> None:
     base = pretrained(tmp_path, "bert")
-    one, two, other = (start(base, texts(4, 0), texts(4, 1), seed) for seed in (0, 0, 1))
+    one, two, other = (initial_model(base, texts(4, 0), texts(4, 1), seed) for seed in (0, 0, 1))
     assert one.fingerprint == two.fingerprint
     states = [m.hf.state_dict() for m in (one, other)]
     differ = {name for name in states[0] if not torch.equal(states[0][name], states[1][name])}
@@ -308,15 +311,15 @@ def test_an_encoder_with_lost_weights_is_told_of(tmp_path: Path) -> None:
     kept = {k: v for k, v in load_file(base / "model.safetensors").items() if "attention" not in k}
     save_file(kept, base / "model.safetensors", {"format": "pt"})
     with pytest.warns(UserWarning, match="lacks 10 weights of its encoder, e.g. bert.encoder.layer.0.attention"):
-        start(base, texts(4, 0), texts(4, 1))
+        initial_model(base, texts(4, 0), texts(4, 1))
 
 
 def test_a_head_for_other_labels_is_forgotten(tmp_path: Path) -> None:
     learn(SCRATCH, replace(RECIPE, epochs=1), output=tmp_path)
     old = load_model(str(tmp_path)).hf.get_parameter("classifier.weight")
     other = load_dataset([{"text": "a", "label": "no"}, {"text": "b", "label": "yes"}])
-    assert torch.equal(start(tmp_path, texts(4, 0), texts(4, 1)).hf.get_parameter("classifier.weight"), old)
-    assert not torch.equal(start(tmp_path, other, other).hf.get_parameter("classifier.weight"), old)
+    assert torch.equal(initial_model(tmp_path, texts(4, 0), texts(4, 1)).hf.get_parameter("classifier.weight"), old)
+    assert not torch.equal(initial_model(tmp_path, other, other).hf.get_parameter("classifier.weight"), old)
 
 
 def test_the_same_training_twice_is_the_same_model() -> None:
@@ -330,7 +333,7 @@ def test_groups_reach_head_and_encoder(tmp_path: Path) -> None:
     base = pretrained(tmp_path, "bert")
     recipe = replace(RECIPE, epochs=1, groups=(Group(r"^hf\.bert", learning_rate=0.0, weight_decay=0.0),))
     trained = learn(base, recipe)
-    before = start(base, texts(64, 0), texts(32, 1)).hf.state_dict()
+    before = initial_model(base, texts(64, 0), texts(32, 1)).hf.state_dict()
     changed = {k for k, v in trained.model.hf.state_dict().items() if not torch.equal(v, before[k])}
     assert changed == {"classifier.weight", "classifier.bias"}
 
@@ -342,19 +345,19 @@ def test_examples_without_label_or_text_are_left_out() -> None:
         train_classifier(SCRATCH, data, load_dataset(rows), Recipe(epochs=1))
     messages = " ".join(str(w.message) for w in told)
     assert "1 of 10 examples of list have no label" in messages
-    assert "1 of 10 examples of list have nothing to read" in messages
+    assert "1 of 10 examples of list contain no text" in messages
 
 
 @pytest.mark.parametrize(
     ("base", "more", "words"),
     [
-        ("no/such/folder/x", {}, "cannot train from"),
+        ("no/such/folder/x", {}, "cannot load the base model"),
         ("brt(layers=2)", {}, "did you mean 'bert'"),
         ("bert(layer=2)", {}, "did you mean 'layers'"),
-        ("bert(width=30, heads=4)", {}, "no multiple of heads"),
+        ("bert(width=30, heads=4)", {}, "not a multiple of heads"),
         ("vit(layers=1)", {}, "has no images"),
         (SCRATCH, {"task": "clasification"}, "did you mean 'classification'"),
-        (SCRATCH, {"recipe": Recipe(selection="f1")}, "is no metric that was given"),
+        (SCRATCH, {"recipe": Recipe(selection="f1")}, "is not one of the given metrics"),
         (SCRATCH, {"max_length": 2}, "at least 4 positions"),
     ],
 )
@@ -368,7 +371,7 @@ def test_labels_that_cannot_be_learned() -> None:
     with pytest.raises(SpecError, match="needs at least two"):
         train_classifier(SCRATCH, one, one)
     scores = load_dataset([{"text": "green", "score": 0.5}, {"text": "funny", "score": 1.5}])
-    with pytest.raises(SpecError, match="holds scores"):
+    with pytest.raises(SpecError, match="contains scores"):
         train_classifier(SCRATCH, scores, scores, task="classification")
     far = load_dataset([{"text": "green", "score": 50.5}, {"text": "funny", "score": 99.5}])
     with pytest.warns(UserWarning, match="rescale them"):

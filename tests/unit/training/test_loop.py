@@ -85,11 +85,11 @@ def test_the_best_checkpoint_is_kept_and_patience_ends(better: str) -> None:
     validate, seen = scripted(values if better == "higher" else [-v for v in values])
     recipe = Recipe.from_spec(f"recipe(9, 8, 1e-2, selection=accuracy, better={better}, patience=3)")
     model, told = linear(), []
-    history = fit(model, DATA, loss, validate, recipe, watch=lambda check, best: told.append(best))
+    history = fit(model, DATA, loss, validate, recipe, on_check=lambda check, best: told.append(best))
     assert history.stopped
     assert len(history.checks) == 5, "three validations without a better one after the second"
     assert history.best == 1, "an equal score is not better"
-    assert history.kept == history.checks[1]
+    assert history.best_check == history.checks[1]
     assert all(torch.equal(a, b) for a, b in zip(weights(model), seen[1], strict=True))
     assert told == [True, True, False, False, False]
 
@@ -133,7 +133,7 @@ def test_the_training_loss_of_a_check_is_the_mean_over_its_items() -> None:
 def test_without_validation_the_last_weights_stay() -> None:
     model = linear()
     history = fit(model, DATA, loss, None, FAST)
-    assert (history.checks, history.best, history.kept, history.stopped) == ((), None, None, False)
+    assert (history.checks, history.best, history.best_check, history.stopped) == ((), None, None, False)
 
 
 def test_one_seed_one_result_and_another_seed_another() -> None:
@@ -235,8 +235,8 @@ def test_a_bilstm_learns_with_the_recipe_of_roar() -> None:
     )
     model = BiLSTM()
     history = fit(model, TrainingData(120, make, [len(row) for row in rows[:120]]), entropy, accuracy, recipe)
-    assert history.kept is not None
-    assert accuracy(model)["accuracy"] == history.kept.scores["accuracy"] >= 0.95
+    assert history.best_check is not None
+    assert accuracy(model)["accuracy"] == history.best_check.scores["accuracy"] >= 0.95
 
 
 def test_dropout_can_be_left_out() -> None:
@@ -275,11 +275,11 @@ def test_a_gradient_that_is_no_number_ends_in_a_sentence() -> None:
 
 
 def test_other_mistakes_are_sentences() -> None:
-    with pytest.raises(SpecError, match="nothing to train on"):
+    with pytest.raises(SpecError, match="no training data"):
         fit(linear(), TrainingData(0, DATA.batch), loss, None, FAST)
-    with pytest.raises(SpecError, match="is no score of this validation"):
+    with pytest.raises(SpecError, match="is not a score of this validation"):
         train(linear(), replace(FAST, selection="acuracy", better="higher"))
-    with pytest.raises(ModelError, match="is not a number"):
+    with pytest.raises(ModelError, match="is NaN"):
         train(linear(), FAST, validate=lambda model: {"loss": float("nan")})
 
 
@@ -302,7 +302,7 @@ CUT = {
 def test_interrupted_anywhere_it_ends_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, name: str
 ) -> None:
-    monkeypatch.setattr(checkpoint, "SHARE", 0)  # a checkpoint after every step
+    monkeypatch.setattr(checkpoint, "SPACING", 0)  # a checkpoint after every step
     undisturbed, disturbed, recipe = network(), network(), CUT[name]
     expected = train(undisturbed, recipe)
     calls = 0
@@ -323,6 +323,7 @@ def test_interrupted_anywhere_it_ends_the_same(
     assert history == expected
 
 
+@pytest.mark.kill
 def test_killed_it_ends_the_same(tmp_path: Path) -> None:
     undisturbed, again = network(), network()
     expected = train(undisturbed, KILLED)
@@ -353,10 +354,10 @@ def test_a_finished_training_is_not_repeated(tmp_path: Path) -> None:
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
     train(network(), FAST, folder=tmp_path)
-    for change in ({"key": "other"}, {"about": "other"}):
-        with pytest.raises(AssayError, match="another recipe, data or model"):
+    for change in ({"key": "other"}, {"resume_key": "other"}):
+        with pytest.raises(AssayError, match="different recipe, data or model"):
             train(network(), FAST, folder=tmp_path, **change)
-    with pytest.raises(AssayError, match="another recipe, data or model"):
+    with pytest.raises(AssayError, match="different recipe, data or model"):
         train(network(), replace(FAST, epochs=5), folder=tmp_path)
 
 
@@ -368,8 +369,8 @@ def test_a_broken_checkpoint_is_a_sentence(tmp_path: Path) -> None:
 
 def test_checkpoints_take_a_small_share_of_the_time(tmp_path: Path) -> None:
     written = []
-    saver = checkpoint.Saver(tmp_path, lambda: written.append(1) or {}, 0.0)  # type: ignore[func-returns-value]
-    saver.now()
-    saver._took = 10.0
-    saver.now_and_then()
+    saver = checkpoint.CheckpointSaver(tmp_path, lambda: written.append(1) or {}, 0.0)  # type: ignore[func-returns-value]
+    saver.save()
+    saver._duration = 10.0
+    saver.save_if_due()
     assert len(written) == 1, "the next is due after 50 times as long"

@@ -9,9 +9,9 @@ import torch
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.models.encode import TextEncoder
-from assay.training.classifier import Trainable, start
-from assay.training.encoded import encoded
-from assay.training.masked_finetuning import doubled, half_masked_loss, mask_id, maskable, uniformly_masked
+from assay.training.classifier import Trainable, initial_model
+from assay.training.encoded import encode_dataset
+from assay.training.masked_finetuning import half_masked_loss, mask_id, maskable, uniformly_masked, with_masked_copy
 
 WORDS = [f"w{i}" for i in range(20)]
 
@@ -26,11 +26,11 @@ def data(n, paired=False, seed=0):
 @pytest.mark.parametrize("paired", [False, True])
 def test_half_of_the_rows_lose_words_and_no_symbol_is_lost(monkeypatch, paired):
     part = data(40, paired)
-    model = start("bilstm_attention(hidden=3, width=4)", part, part)
-    item = encoded(model, part, progress=False).batch(range(40))
+    model = initial_model("bilstm_attention(hidden=3, width=4)", part, part)
+    item = encode_dataset(model, part, progress=False).batch(range(40))
     seen = []
     monkeypatch.setattr(
-        "assay.training.masked_finetuning.loss_of",
+        "assay.training.masked_finetuning.task_loss",
         lambda module, item: seen.append(item.batch.ids) or torch.zeros(()),
     )
     torch.manual_seed(0)
@@ -50,7 +50,7 @@ def test_half_of_the_rows_lose_words_and_no_symbol_is_lost(monkeypatch, paired):
 
 def test_the_masked_copy_is_always_the_same():
     part = data(300, paired=True)
-    both = doubled(part)
+    both = with_masked_copy(part)
     assert len(both) == 600
     assert [e.removed for e in both[:300]] == [()] * 300
     again = uniformly_masked(part)

@@ -55,14 +55,14 @@ def test_every_field_changes_the_hash() -> None:
     [
         ("recipe(epoch=3)", "did you mean 'epochs'"),
         ("recipe(optimiser=adamax)", "one of adamw, adam, sgd"),
-        ("recipe(epochs=0)", "epochs=0: give a number above 0"),
+        ("recipe(epochs=0)", "epochs=0: must be above 0"),
         ("recipe(clip=-1)", "clip=-1"),
         ("recipe(betas=[0.9])", "two numbers"),
-        ("recipe(momentum=0.9)", "momentum=0.9 is of sgd"),
-        ("recipe(optimiser=sgd, amsgrad=True)", "amsgrad=True is of adam"),
-        ("recipe(groups=[bias])", "is no group"),
-        ("recipe(groups=[group('(', weight_decay=0)])", "no regular expression"),
-        ("lime", "is no recipe"),
+        ("recipe(momentum=0.9)", "momentum=0.9: only sgd"),
+        ("recipe(optimiser=sgd, amsgrad=True)", "amsgrad=True: only adam"),
+        ("recipe(groups=[bias])", "is not a group"),
+        ("recipe(groups=[group('(', weight_decay=0)])", "not a regular expression"),
+        ("lime", "is not a recipe"),
     ],
 )
 def test_mistakes_are_sentences(text: str, words: str) -> None:

@@ -42,17 +42,17 @@ def test_a_part_goes_with_its_own_dev(tmp_path: Path) -> None:
 
 def test_without_dev_a_tenth_is_held_out(tmp_path: Path) -> None:
     write(tmp_path / "train.jsonl", 50)
-    with pytest.warns(UserWarning, match="no split 'dev'.* a tenth of the training examples is held out"):
+    with pytest.warns(UserWarning, match="no split 'dev'.* holding out a tenth"):
         train, held = training_data(tmp_path)
     assert (len(train), len(held)) == (45, 5)
     assert not texts(train) & texts(held)
-    with pytest.warns(UserWarning, match="held out"):
+    with pytest.warns(UserWarning, match="holding out"):
         assert texts(training_data(tmp_path, seed=1)[1]) != texts(held)
 
 
 def test_one_file_is_split_too(tmp_path: Path) -> None:
     write(tmp_path / "all.jsonl", 30)
-    with pytest.warns(UserWarning, match="held out"):
+    with pytest.warns(UserWarning, match="holding out"):
         train, held = training_data(tmp_path / "all.jsonl", limit=9)
     assert (len(train), len(held)) == (9, 3)
 

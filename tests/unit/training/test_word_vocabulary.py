@@ -13,7 +13,7 @@ from assay.datasets.dataset import Dataset
 from assay.evaluation.performance.accuracy import Accuracy
 from assay.evaluation.performance.auroc import Auroc
 from assay.training.bilstm import PAIRED_RECIPE, SINGLE_RECIPE
-from assay.training.classifier import Trainable, start, train_classifier
+from assay.training.classifier import Trainable, initial_model, train_classifier
 from assay.training.optimiser import parameter_groups
 from assay.training.recipe import Recipe
 from assay.training.word_vocabulary import SPECIAL, word_tokenizer, word_vectors
@@ -59,7 +59,7 @@ def test_vectors_from_a_file(tmp_path):
     path.write_text("3 2\ngood 1 2\n[MASK] 9 9\nsoup 3 4.5\n")
     found = word_vectors(str(path), [*SPECIAL, "good", "soup", "film"], None)
     assert found.tolist() == [[0, 0]] * 5 + [[1, 2], [3, 4.5], [0, 0]]
-    with pytest.raises(SpecError, match="2 wide"):
+    with pytest.raises(SpecError, match="have length 2"):
         word_vectors(str(path), ["good"], 300)
     with pytest.raises(SpecError, match="neither a file"):
         word_vectors(str(tmp_path / "nothing"), ["good"], None)
@@ -86,7 +86,7 @@ def test_the_papers_recipe():
         recipe = Recipe.from_spec(text)
         assert (recipe.optimiser, recipe.amsgrad, recipe.learning_rate, recipe.clip) == ("adam", True, 1e-3, None)
         assert (recipe.schedule, recipe.warmup, recipe.weight_decay) == ("constant", 0, 1e-5)
-        model = start("bilstm_attention(hidden=4, width=6)", data(8, paired), data(4, paired))
+        model = initial_model("bilstm_attention(hidden=4, width=6)", data(8, paired), data(4, paired))
         model.hf.requires_grad_(True)
         module = Trainable(model)
         free = {id(p) for g in parameter_groups(module, recipe) if not g["weight_decay"] for p in g["params"]}
@@ -109,7 +109,7 @@ def test_it_trains_saves_and_loads(paired, tmp_path):
         metrics=metrics,
         progress=False,
     )
-    assert done.history.kept.scores["accuracy"] == 1
+    assert done.history.best_check.scores["accuracy"] == 1
     loaded = assay.load_model(tmp_path / "m")
     assert (loaded.family.name, loaded.labels) == ("bilstm_attention", ("no", "yes"))
     assert loaded.fingerprint == done.model.fingerprint
@@ -119,16 +119,16 @@ def test_it_trains_saves_and_loads(paired, tmp_path):
 
 
 def test_both_tables_start_alike():
-    hf = start("bilstm_attention(hidden=4, width=6)", data(8, True), data(4, True)).hf
+    hf = initial_model("bilstm_attention(hidden=4, width=6)", data(8, True), data(4, True)).hf
     assert torch.equal(hf.words.primary.weight, hf.words.auxiliary.weight)
     assert hf.words.primary.weight is not hf.words.auxiliary.weight
-    tied = start("bilstm_attention(hidden=4, width=6, tied=True)", data(8, True), data(4, True)).hf
+    tied = initial_model("bilstm_attention(hidden=4, width=6, tied=True)", data(8, True), data(4, True)).hf
     assert tied.words.auxiliary is None
 
 
 def test_bad_sizes_are_sentences():
     with pytest.raises(SpecError, match="hidden=0"):
-        start("bilstm_attention(hidden=0)", data(8), data(4))
+        initial_model("bilstm_attention(hidden=0)", data(8), data(4))
     mixed = Dataset((*data(4), *data(4, True)), "toy", ("no", "yes"))
     with pytest.raises(SpecError, match="mixes texts and pairs"):
-        start("bilstm_attention()", mixed, mixed)
+        initial_model("bilstm_attention()", mixed, mixed)

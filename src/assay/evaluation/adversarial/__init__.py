@@ -1,1 +1,1 @@
-"""Attacks on explanations, and what they changed."""
+"""Attacks on explanations, and measures of their effect."""

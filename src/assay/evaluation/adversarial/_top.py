@@ -1,23 +1,23 @@
-"""The top of a ranking, as an attack and its metrics see it."""
+"""The top units of a ranking, as used by the attack and its measures."""
 
 from __future__ import annotations
 
 import math
 
 from assay.core.types import Attribution
-from assay.evaluation.gold import order
+from assay.evaluation.attribution_metric import descending_order
 
 SHARE = 0.15  # of the units, as in the thesis
 
 
 def top_k(n: int, share: float) -> int:
-    """floor(share n), at least 1: a short text has a top too. (The little is for 0.15 x 20 = 2.9999...)"""
+    """floor(share n), at least 1; the small number is for 0.15 x 20 = 2.9999..."""
     return max(1, math.floor(share * n + 1e-9))
 
 
 def ranking(attribution: Attribution) -> list[int]:
     """Units that the model reads, from the highest signed score to the lowest."""
-    return [int(i) for i in order(attribution.scores) if attribution.units[i].seen]
+    return [int(i) for i in descending_order(attribution.scores) if attribution.units[i].seen]
 
 
 def check_share(share: float) -> None:

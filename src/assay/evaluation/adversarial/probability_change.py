@@ -1,11 +1,12 @@
-"""Probability change: what an attack on the explanation did to the prediction."""
+"""Probability change: the effect of an attack on the prediction."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from assay.core.errors import InputError
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution
 
 
@@ -13,12 +14,10 @@ from assay.core.types import Attribution
 class ProbabilityChange:
     """m(x) - m(x + delta), m = probability of the class predicted on x (regression: the output). Signed.
 
-    Weakness: near 0 and 1 large changes of the logits leave it still.
+    Weakness: near 0 and 1, large changes of the logits hardly change it.
     """
 
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "-1 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="-1 .. 1")
 
     def compare(self, first: Attribution, second: Attribution) -> float:
         """`first` is the original, `second` the attacked."""
@@ -26,9 +25,9 @@ class ProbabilityChange:
 
 
 def _probability(attribution: Attribution) -> float:
-    found = attribution.extra.get("probability")
-    if found is None and attribution.target.scale in ("probability", "raw"):
-        found = attribution.value_full
-    if found is None:
-        raise InputError("this attribution knows no probability; explain with Target(scale='probability')")
-    return float(found)
+    probability = attribution.extra.get("probability")
+    if probability is None and attribution.target.scale in ("probability", "raw"):
+        probability = attribution.value_full
+    if probability is None:
+        raise InputError("the attribution has no probability; explain with Target(scale='probability')")
+    return float(probability)

@@ -1,27 +1,26 @@
-"""Rank change: how much of the order of the top k an attack has broken."""
+"""Rank change: the share of the top k places that an attack changed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution
 from assay.evaluation.adversarial._top import SHARE, check_share, ranking, top_k
 
 
 @dataclass(frozen=True)
 class RankChange:
-    """share of the places 1 .. k that another unit holds, k = max(1, floor(share x units)).
+    """share of the places 1 .. k that hold another unit after the attack, k = max(1, floor(share x units)).
 
-    Place by place, as in the thesis: [12, 3, 7] against [3, 15, 7] is 2/3. (Its formula prints = for ≠.)
-    Weakness: a swap of two neighbours counts as much as two strangers.
+    Place by place, as in the thesis (whose formula has = instead of ≠): [12, 3, 7] against [3, 15, 7] is 2/3.
+    Weakness: swapping two neighbours counts as much as replacing both.
     """
 
     share: float = SHARE
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "0 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="0 .. 1")
 
     def __post_init__(self) -> None:
         check_share(self.share)

@@ -1,10 +1,10 @@
-"""The top-k attack (Ghorbani et al. 2019): the same prediction, another explanation."""
+"""The top-k attack (Ghorbani et al. 2019): change the explanation, keep the prediction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, TypeAlias, get_args
 
 import torch
 from torch import Tensor
@@ -14,7 +14,7 @@ from assay.core.progress import Progress
 from assay.core.rng import seed_of
 from assay.core.spec import LATER, Spec
 from assay.core.types import Attribution, Example, Scale, Target
-from assay.evaluation.adversarial._ascent import Objective, Problem, Rule, State, ascend
+from assay.evaluation.adversarial._ascent import AscentSettings, AttackObjective, AttackProblem, AttackState, ascend
 from assay.evaluation.adversarial._top import SHARE, check_share, top_k
 from assay.evaluation.adversarial.probability_change import ProbabilityChange
 from assay.evaluation.adversarial.rank_change import RankChange
@@ -27,7 +27,7 @@ from assay.models.load import load_model
 from assay.statistics.bootstrap import intervals
 
 Row: TypeAlias = dict[str, Any]
-SECOND = 8  # fewer positions at once than in a pass: the graph of a second derivative would leave the cache
+SECOND = 8  # times fewer positions per pass: the graph of a second derivative is larger
 MEASURES = ("rank_change", "top_k_sum_change", "probability_change", "absolute_probability_change", "succeeded")
 
 
@@ -35,15 +35,15 @@ MEASURES = ("rank_change", "top_k_sum_change", "probability_change", "absolute_p
 class TopKAttack:
     """max over delta of D = - sum of the attacked scores of the original top k units, ||delta||_inf <= epsilon.
 
-    delta is added to the word embeddings of units (never of special tokens) and climbs by the gradient of D, which is
-    a second derivative of the model; k = max(1, floor(share x units)). Objectives:
-    prediction_kept (Ghorbani et al.; "unconstrained" in the thesis): D, the best delta that leaves the class as it was;
-    probability_matched (the thesis; "constrained"): alpha D - beta (m(x) - m(x + delta))^2, m = its probability.
-    With `relative`, epsilon counts root mean squares of the input's own embeddings: those of BERT have entries of about
-    0.05, those of T5 of 1 to 10, so one absolute epsilon means different things.
-    `measured` names a method for each of `methods` that explains before and after in its place, e.g. integrated
-    gradients with more nodes than the attack can afford: else an attack may find errors of the quadrature instead.
-    Weakness: the attacked embeddings are those of no text; a failed attack proves no robustness.
+    delta is added to the word embeddings of units (never of special tokens) and follows the gradient of D, a second
+    derivative of the model; k = max(1, floor(share x units)). Objectives:
+    prediction_kept (Ghorbani et al.; "unconstrained" in the thesis): D, over all delta that keep the predicted class;
+    probability_matched ("constrained" in the thesis): alpha D - beta (m(x) - m(x + delta))^2, m = its probability.
+    With `relative`, epsilon is in units of the root mean square of the input's own embeddings: entries are about 0.05
+    in BERT and 1 to 10 in T5, so an absolute epsilon is not comparable across models.
+    `measured` names, for each of `methods`, a method that explains before and after the attack in its place, e.g.
+    integrated gradients with more nodes; otherwise an attack may exploit quadrature errors.
+    Weakness: the attacked embeddings belong to no text; a failed attack does not show robustness.
     """
 
     methods: tuple[str | Spec, ...] = (
@@ -52,7 +52,7 @@ class TopKAttack:
         "integrated_gradients(steps=8, rule=gauss_legendre)",
     )
     measured: tuple[str | Spec, ...] | None = field(default=None, metadata={LATER: True})
-    objectives: tuple[Objective, ...] = ("prediction_kept", "probability_matched")
+    objectives: tuple[AttackObjective, ...] = ("prediction_kept", "probability_matched")
     epsilon: float = 2.0
     relative: bool = False
     share: float = SHARE
@@ -60,30 +60,28 @@ class TopKAttack:
     beta: float = 1.0
     steps: int = 500
     rate: float = 0.1
-    halve: int = 200  # the rate is halved every so many steps
-    tolerance: float = 1e-5  # a move below this (largest entry) is small
-    patience: int = 20  # so many small moves in a row end an attack
-    matched: float = 0.05  # probabilities this close are the same
-    scale: Scale | None = "probability"  # as in the thesis: alpha = beta = 1 then weigh like with like
+    halve: int = 200  # number of steps after which the rate is halved
+    tolerance: float = 1e-5  # moves below this (largest entry) are small
+    patience: int = 20  # number of consecutive small moves that end an attack
+    matched: float = 0.05  # largest difference of matched probabilities
+    scale: Scale | None = "probability"  # as in the thesis: both terms of the objective are then probabilities
     units: str = "token"
     removal: str | None = None
-    shown: int = 8  # examples whose heat maps and curves are kept
+    shown: int = 8  # number of examples with heat maps and curves
     seed: int = 0
     batch_tokens: int | None = None
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "see rank_change, top_k_sum_change, probability_change"
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         check_share(self.share)
         for objective in self.objectives:
-            if objective not in get_args(Objective):
-                raise SpecError(f"there is no objective {objective!r}; {nearest(objective, get_args(Objective))}")
+            if objective not in get_args(AttackObjective):
+                raise SpecError(f"Unknown objective {objective!r}; {nearest(objective, get_args(AttackObjective))}")
         if not self.methods or not self.objectives:
             raise SpecError("top_k_attack needs at least one method and one objective")
         if self.measured is not None and len(self.measured) != len(self.methods):
             given = f"{len(self.methods)} methods and {len(self.measured)} measured"
-            raise SpecError(f"top_k_attack: {given}; give one measured for each method, or none")
+            raise SpecError(f"top_k_attack: {given} methods; give one measured method for each method, or none")
         positive = {name: getattr(self, name) for name in ("epsilon", "rate", "steps", "halve", "patience")}
         for name, value in positive.items():
             if not value > 0:
@@ -96,7 +94,9 @@ class TopKAttack:
         job = Job.make(loaded, named_methods(self.methods), self.units, self.removal, None, self.seed, budget)
         for name, method in job.methods.items():
             if not isinstance(method, WhiteBox):
-                raise UnsupportedError(f"{name} has no gradient to follow; attack gradient or integrated_gradients")
+                raise UnsupportedError(
+                    f"{name} cannot be attacked: it has no gradient; use gradient or integrated_gradients"
+                )
         numbered = list(enumerate(examples))
         with Progress("attacking", len(numbered) * len(job.methods) * len(self.objectives), progress) as bar:
             return [
@@ -113,29 +113,33 @@ class TopKAttack:
                 while todo:
                     index = todo.pop()
                     try:
-                        found = self._attack(job, method, objective, on, index)
+                        attacked = self._attack(job, method, objective, on, index)
                     except (RuntimeError, MemoryError) as error:
                         if not out_of_memory(error) or len(index) == 1:
                             raise
                         todo += [index[: len(index) // 2], index[len(index) // 2 :]]
                         continue
-                    rows |= {i: {"method": name, **row} for i, row in zip(index, found, strict=True)}
+                    rows |= {i: {"method": name, **row} for i, row in zip(index, attacked, strict=True)}
                     bar.advance(len(index))
                 yield from (rows[i] for i in sorted(rows))
 
-    def _attack(self, job: Job, method: Any, objective: Objective, on: Round, index: list[int]) -> list[Row]:
+    def _attack(self, job: Job, method: Any, objective: AttackObjective, on: Round, index: list[int]) -> list[Row]:
         """All inputs of a batch at once."""
         encodings = [on.encodings[i] for i in index]
         seeds = tuple(seed_of(job.seed, Spec.of(method), e.example.content) for e in encodings)  # as explain draws
         batch = job.batch(encodings, seeds)
-        problem = Problem.of(job.model, method, batch, [on.asked[i] for i in index], [e.players for e in encodings])
+        problem = AttackProblem.of(
+            job.model, method, batch, [on.asked[i] for i in index], [e.players for e in encodings]
+        )
         scale = problem.scale
         epsilon = self.epsilon * scale if self.relative else torch.full_like(scale, self.epsilon)
-        rule = Rule(objective, self.alpha, self.beta, self.steps, self.rate, self.halve, self.tolerance, self.patience)
+        rule = AscentSettings(
+            objective, self.alpha, self.beta, self.steps, self.rate, self.halve, self.tolerance, self.patience
+        )
         k = [top_k(e.players, self.share) for e in encodings]
         state = ascend(problem, rule, epsilon, k)
-        if (judge := self._judge(job, method)) is not method:
-            state.explain_anew(replace(problem, method=judge))
+        if (measuring := self._measuring_method(job, method)) is not method:
+            state.explain_with(replace(problem, method=measuring))
         pairs = [_pair(job, method, on, i, state, b) for b, i in enumerate(index)]
         reach = {"epsilon": epsilon, "epsilon_in_scale": epsilon / scale, "delta": state.best_delta.abs().amax((1, 2))}
         return [
@@ -144,17 +148,17 @@ class TopKAttack:
             for b, pair in enumerate(pairs)
         ]
 
-    def _judge(self, job: Job, method: Any) -> Any:
-        """What explains before and after an attack on a method."""
+    def _measuring_method(self, job: Job, method: Any) -> Any:
+        """The method that explains before and after an attack on `method`."""
         if self.measured is None:
             return method
         place = list(map(Spec.of, job.methods.values())).index(Spec.of(method))
-        judge = Job.make(job.model, named_methods([self.measured[place]]), self.units, self.removal)
-        return next(iter(judge.methods.values()))
+        session = Job.make(job.model, named_methods([self.measured[place]]), self.units, self.removal)
+        return next(iter(session.methods.values()))
 
     def _row(
         self,
-        state: State,
+        state: AttackState,
         b: int,
         pair: tuple[Attribution, Attribution],
         k: int,
@@ -163,8 +167,8 @@ class TopKAttack:
     ) -> Row:
         moved = RankChange(self.share).compare(*pair)
         drift = ProbabilityChange().compare(*pair)
-        kept = objective == "prediction_kept" or abs(drift) <= self.matched  # the former by construction
-        within = kept and reach["delta"] <= reach["epsilon"]
+        unchanged = objective == "prediction_kept" or abs(drift) <= self.matched  # the former by construction
+        within = unchanged and reach["delta"] <= reach["epsilon"]
         lost = TopKSumChange(self.share).compare(*pair)
         return {
             "example": pair[0].example_id,
@@ -183,7 +187,7 @@ class TopKAttack:
             "succeeded": within and lost > 0 and moved > 0,
         }
 
-    def _shown(self, state: State, b: int, pair: tuple[Attribution, Attribution], place: int) -> Row:
+    def _shown(self, state: AttackState, b: int, pair: tuple[Attribution, Attribution], place: int) -> Row:
         if place >= self.shown:
             return {}
         curve = [float(best[b]) for best in state.curve[: int(state.taken[b]) + 1]]
@@ -191,7 +195,7 @@ class TopKAttack:
 
 
 def _batches(on: Round, budget: int) -> list[list[int]]:
-    """Inputs of like length, as many at once as the budget of positions allows."""
+    """Batches of inputs of similar length within the budget of positions."""
     out: list[list[int]] = []
     for i in sorted(range(len(on.encodings)), key=lambda i: -len(on.encodings[i])):
         if out and (len(out[-1]) + 1) * len(on.encodings[out[-1][0]]) <= budget:
@@ -201,12 +205,12 @@ def _batches(on: Round, budget: int) -> list[list[int]]:
     return out
 
 
-def _pair(job: Job, method: Any, on: Round, i: int, state: State, b: int) -> tuple[Attribution, Attribution]:
-    """The explanation before and after."""
+def _pair(job: Job, method: Any, on: Round, i: int, state: AttackState, b: int) -> tuple[Attribution, Attribution]:
+    """The explanations before and after the attack."""
     encoding, label = on.encodings[i], int(state.labels[b])
-    target = replace(on.asked[i], label=label, scale=on.asked[i].scale or method.scale)
+    target = replace(on.asked[i], label=label, scale=on.asked[i].scale or method.facts.scale)
 
-    def made(scores: Tensor, probability: Tensor) -> Attribution:
+    def attribution(scores: Tensor, probability: Tensor) -> Attribution:
         return Attribution(
             units=encoding.units,
             scores=pad_unseen(scores[b, : encoding.players].numpy(force=True), encoding),
@@ -217,7 +221,8 @@ def _pair(job: Job, method: Any, on: Round, i: int, state: State, b: int) -> tup
             extra={"probability": float(probability[b])},
         )
 
-    return made(state.original, state.probability), made(state.best_scores, state.best_probability)
+    before = attribution(state.original, state.probability)
+    return before, attribution(state.best_scores, state.best_probability)
 
 
 def summary(rows: Sequence[Row]) -> list[Row]:
@@ -225,10 +230,10 @@ def summary(rows: Sequence[Row]) -> list[Row]:
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["method"], row["objective"]), []).append(row)
-    return [_summed(*key, mine) for key, mine in groups.items()]
+    return [_summary_row(*key, group) for key, group in groups.items()]
 
 
-def _summed(method: str, objective: str, mine: Sequence[Row]) -> Row:
-    found = intervals([[float(row[name]) for row in mine] for name in MEASURES])
-    numbers = {name: [i.value, i.low, i.high] for name, i in zip(MEASURES, found, strict=True)}
-    return {"method": method, "objective": objective, "n": len(mine), **numbers}
+def _summary_row(method: str, objective: str, rows: Sequence[Row]) -> Row:
+    measured = intervals([[float(row[name]) for row in rows] for name in MEASURES])
+    numbers = {name: [i.value, i.low, i.high] for name, i in zip(MEASURES, measured, strict=True)}
+    return {"method": method, "objective": objective, "n": len(rows), **numbers}

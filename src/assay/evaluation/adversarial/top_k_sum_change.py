@@ -1,10 +1,11 @@
-"""Top-k sum change: how much attribution an attack has taken from the original top k."""
+"""Top-k sum change: how much an attack lowers the scores of the original top k."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution
 from assay.evaluation.adversarial._top import SHARE, check_share, ranking, top_k
 
@@ -13,13 +14,11 @@ from assay.evaluation.adversarial._top import SHARE, check_share, ranking, top_k
 class TopKSumChange:
     """sum over the original's top k units of (original score - attacked score), k = max(1, floor(share x units)).
 
-    Weakness: in the units of the scores, so it does not compare methods, scales or models.
+    Weakness: has the unit of the scores, so methods, scales and models cannot be compared.
     """
 
     share: float = SHARE
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "any number"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="any number")
 
     def __post_init__(self) -> None:
         check_share(self.share)

@@ -1,1 +1,1 @@
-"""How much two methods say the same."""
+"""Measures of agreement between two methods."""

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from scipy.stats import kendalltau
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution
 
 
 @dataclass(frozen=True)
 class Kendall:
-    """(concordant - discordant pairs) / pairs, tau-b for ties; 0 where one is constant.
+    """(concordant - discordant pairs) / pairs, tau-b for ties; 0 if one is constant.
 
-    Weakness: all pairs count alike, also those of words that matter to no method.
+    Weakness: all pairs have equal weight, including words that matter to neither method.
     """
 
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "-1 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="-1 .. 1")
 
     def compare(self, first: Attribution, second: Attribution) -> float:
         if np.ptp(first.scores) == 0 or np.ptp(second.scores) == 0:

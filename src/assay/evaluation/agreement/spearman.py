@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution
 from assay.statistics.ranks import rank_correlation
 
 
 @dataclass(frozen=True)
 class Spearman:
-    """correlation of the ranks of two score vectors of one input, ties averaged; 0 where one is constant.
+    """correlation of the ranks of two score vectors of one input, ties averaged; 0 if one is constant.
 
-    Weakness: all ranks count alike, also those of words that matter to no method.
+    Weakness: all ranks have equal weight, including words that matter to neither method.
     """
 
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "-1 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="-1 .. 1")
 
     def compare(self, first: Attribution, second: Attribution) -> float:
         if np.ptp(first.scores) == 0 or np.ptp(second.scores) == 0:

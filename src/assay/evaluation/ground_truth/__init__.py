@@ -1,1 +1,1 @@
-"""Metrics against a truth that is known by construction."""
+"""Metrics against ground truth that is known by construction."""

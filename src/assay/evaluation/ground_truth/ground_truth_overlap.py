@@ -1,28 +1,27 @@
-"""Ground-truth overlap (the thesis's GTO)."""
+"""Ground-truth overlap (GTO in the thesis)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution, Example
-from assay.evaluation.gold import judged, order
+from assay.evaluation.attribution_metric import descending_order, scores_and_truth
 
 
 @dataclass(frozen=True)
 class GroundTruthOverlap:
     """|top k of the scores that are true| / k, k = the number of true units.
 
-    For one cue: 1 if it is ranked first, else 0. Random scores have E[k/n]. Weakness: says nothing below the top k.
+    For a single cue: 1 if it is ranked first, else 0. Random scores: E[k/n]. Weakness: ignores ranks below the top k.
     """
 
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "0 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1")
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
-        found = judged(attribution, example)
-        if found is None:
+        pair = scores_and_truth(attribution, example)
+        if pair is None:
             return None
-        scores, truth = found
-        return float(truth[order(scores)[: truth.sum()]].mean())
+        scores, truth = pair
+        return float(truth[descending_order(scores)[: truth.sum()]].mean())

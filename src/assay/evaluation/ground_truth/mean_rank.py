@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution, Example
-from assay.evaluation.gold import judged, order
+from assay.evaluation.attribution_metric import descending_order, scores_and_truth
 
 
 @dataclass(frozen=True)
 class MeanRank:
     """the smallest r such that all true units are within the top r.
 
-    Weakness: depends on the length of the text; one true unit ranked low decides.
+    Weakness: depends on the length of the text; determined by the lowest-ranked true unit.
     """
 
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "1 .. n"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="1 .. n")
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
-        found = judged(attribution, example)
-        if found is None:
+        pair = scores_and_truth(attribution, example)
+        if pair is None:
             return None
-        scores, truth = found
-        return float(truth[order(scores)].nonzero()[0].max() + 1)
+        scores, truth = pair
+        return float(truth[descending_order(scores)].nonzero()[0].max() + 1)

@@ -1,28 +1,28 @@
-"""Mean rank percentage (the thesis; its figures call it Mean Rank)."""
+"""Mean rank percentage (called mean rank in the figures of the thesis)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution, Example
-from assay.evaluation.gold import judged, order
+from assay.evaluation.attribution_metric import descending_order, scores_and_truth
 
 
 @dataclass(frozen=True)
 class MeanRankPercentage:
-    """mean rank divided by the number of units: E[1/n] at best for one cue, E[(n+1)/2n] for random scores.
+    """mean rank divided by the number of units.
 
-    Weakness: one true unit ranked low decides.
+    For a single cue: E[1/n] at best, E[(n+1)/2n] for random scores.
+    Weakness: determined by the lowest-ranked true unit.
     """
 
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "0 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="0 .. 1")
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
-        found = judged(attribution, example)
-        if found is None:
+        pair = scores_and_truth(attribution, example)
+        if pair is None:
             return None
-        scores, truth = found
-        return float((truth[order(scores)].nonzero()[0].max() + 1) / len(scores))
+        scores, truth = pair
+        return float((truth[descending_order(scores)].nonzero()[0].max() + 1) / len(scores))

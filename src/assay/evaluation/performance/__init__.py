@@ -1,1 +1,1 @@
-"""How well the model itself does its task."""
+"""Metrics of the model's own performance on its task."""

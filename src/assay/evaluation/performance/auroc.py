@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 from scipy.stats import rankdata
 
+from assay.core.metric_facts import MetricFacts
+
 
 @dataclass(frozen=True)
 class Auroc:
-    """the chance that an example of a class has more probability of it than one of another; mean over classes."""
+    """the probability that an example of a class is given more probability of it than another; mean over classes."""
 
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "0 .. 1"
-    task: ClassVar[str] = "classification"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1", task="classification")
 
     def score(self, outputs: NDArray[np.floating[Any]], gold: NDArray[Any]) -> float:  # (N,C), (N,)
         probabilities = softmax(outputs.astype(np.float64), axis=-1)

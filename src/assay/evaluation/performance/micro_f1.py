@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from assay.core.metric_facts import MetricFacts
 
 
 @dataclass(frozen=True)
 class MicroF1:
     """2 hits / (predicted + gold) pooled over classes; with one label per example it equals accuracy."""
 
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "0 .. 1"
-    task: ClassVar[str] = "classification"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1", task="classification")
 
     def score(self, outputs: NDArray[np.floating[Any]], gold: NDArray[Any]) -> float:  # (N,C), (N,)
         predicted = outputs.argmax(-1)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.core.metric_facts import MetricFacts
+
 
 @dataclass(frozen=True)
 class Pearson:
-    """correlation of the output with the gold score; 0 where one is constant."""
+    """correlation of the output with the gold score; 0 if one is constant."""
 
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "-1 .. 1"
-    task: ClassVar[str] = "regression"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="-1 .. 1", task="regression")
 
     def score(self, outputs: NDArray[np.floating[Any]], gold: NDArray[Any]) -> float:  # (N,C), (N,)
         output = outputs[:, 0].astype(np.float64)

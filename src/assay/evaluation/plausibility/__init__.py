@@ -1,1 +1,1 @@
-"""Metrics against what people marked as the reason."""
+"""Metrics against human rationales."""

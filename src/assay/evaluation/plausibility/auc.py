@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from scipy.stats import rankdata
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution, Example
-from assay.evaluation.gold import Words, judged
+from assay.evaluation.attribution_metric import Words, scores_and_truth
 
 
 @dataclass(frozen=True)
 class Auc:
-    """the chance that a rationale unit scores above another unit, ties counting half. Random scores have 0.5.
+    """the probability that a rationale unit scores above another unit, ties counting half.
 
-    Weakness: what people find convincing is not what the model used.
+    Random scores: 0.5. Weakness: what people find convincing need not be what the model used.
     """
 
     words: Words = "none"
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "0 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1")
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
-        found = judged(attribution, example, self.words)
-        if found is None or found[1].all():
+        pair = scores_and_truth(attribution, example, self.words)
+        if pair is None or pair[1].all():
             return None
-        scores, truth = found
+        scores, truth = pair
         ranks = rankdata(scores)
         positives = truth.sum()
         below = ranks[truth].sum() - positives * (positives + 1) / 2

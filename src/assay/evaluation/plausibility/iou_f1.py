@@ -3,43 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
+from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution, Bools, Example
-from assay.evaluation.gold import Words, judged, order
+from assay.evaluation.attribution_metric import Words, descending_order, scores_and_truth
 
 
 @dataclass(frozen=True)
 class IouF1:
-    """F1 of spans: neighbouring chosen units form a span; it hits a rationale span if both share over `overlap`
-    of their union.
+    """F1 of spans of adjacent chosen units; a hit has an intersection over union above `overlap` with a rationale span.
 
-    Chosen are as many units as the rationale has. Weakness: scattered scores make no spans, whatever they mean.
+    As many units are chosen as the rationale has. Weakness: scattered scores form no spans, whatever they mean.
     """
 
     overlap: float = 0.5
     words: Words = "none"
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-    range: ClassVar[str] = "0 .. 1"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1")
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
-        found = judged(attribution, example, self.words)
-        if found is None:
+        pair = scores_and_truth(attribution, example, self.words)
+        if pair is None:
             return None
-        scores, truth = found
+        scores, truth = pair
         chosen = np.zeros(len(truth), bool)
-        chosen[order(scores)[: truth.sum()]] = True
-        mine, gold = _runs(chosen), _runs(truth)
-        hits = sum(any(len(a & b) / len(a | b) > self.overlap for b in gold) for a in mine)
-        found_gold = sum(any(len(a & b) / len(a | b) > self.overlap for a in mine) for b in gold)
-        precision, recall = hits / len(mine), found_gold / len(gold)
+        chosen[descending_order(scores)[: truth.sum()]] = True
+        predicted, gold = _runs(chosen), _runs(truth)
+        hits = sum(any(len(a & b) / len(a | b) > self.overlap for b in gold) for a in predicted)
+        recalled = sum(any(len(a & b) / len(a | b) > self.overlap for a in predicted) for b in gold)
+        precision, recall = hits / len(predicted), recalled / len(gold)
         return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 def _runs(marked: Bools) -> list[set[int]]:
-    """Neighbouring marked places, as sets."""
+    """Runs of adjacent marked positions, as sets."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], marked, [False]])))
     return [set(range(start, end)) for start, end in zip(edges[::2], edges[1::2], strict=True)]

@@ -1,4 +1,4 @@
-"""How sure a curve is: its mean over seeds with an interval over seeds and test examples, point by point."""
+"""Bands of ROAR curves: the mean over seeds with pointwise intervals over seeds and test examples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.evaluation.roar.curves import Ints, Predicted, Reals, Score, curves, 
 
 @dataclass(frozen=True)
 class Band:
-    """(I,) each: the mean, and percentiles of the mean with seeds and examples drawn together."""
+    """(I,) each: the mean, and percentiles of the mean over resampled seeds and examples."""
 
     mean: Reals
     low: Reals
@@ -28,7 +28,7 @@ def band(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Band:
-    """The band of one measure's curve. With one seed it says nothing about other trainings."""
+    """Return the band of one method's curve. With one seed it does not cover the variation between trainings."""
     mean = curves(predicted, gold, score)[0].mean(0)
     drawn = curves(predicted, gold, score, draws(len(gold), resamples, seed))  # (R,S,I)
     chosen = generator("roar band", seed).integers(0, drawn.shape[1], drawn.shape[:2])

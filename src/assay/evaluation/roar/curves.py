@@ -1,4 +1,4 @@
-"""Performance of many models on resampled test examples, in one matrix product each."""
+"""Performance of many models on resampled test examples, by matrix products."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def curves(predicted: Predicted, gold: Ints, score: Score, weights: Reals | None
 
 
 def draws(n: int, resamples: int, seed: int) -> Reals:
-    """(R,N) how often each test example is drawn; the same for all curves, so that differences are paired."""
+    """(R,N) counts of each test example in each resample; the same for all curves, so that differences are paired."""
     rng = generator("roar examples", seed)
     return rng.multinomial(n, np.full(n, 1 / n), resamples).astype(np.float64)
 
@@ -38,9 +38,9 @@ def performance(predicted: Ints, gold: Ints, score: Score, weights: Reals | None
         return right
     total = present = np.zeros((len(counts), len(predicted)))
     for c in np.union1d(np.unique(predicted), gold):
-        said, true = predicted == c, gold == c  # (K,N), (N,)
-        hits = counts @ (said & true).T.astype(np.float64)
-        sizes = counts @ said.T.astype(np.float64) + (counts @ true.astype(np.float64))[:, None]
+        chosen, true = predicted == c, gold == c  # (K,N), (N,)
+        hits = counts @ (chosen & true).T.astype(np.float64)
+        sizes = counts @ chosen.T.astype(np.float64) + (counts @ true.astype(np.float64))[:, None]
         total = total + 2 * hits / np.maximum(sizes, 1)
         present = present + (sizes > 0)
     out: Reals = total / np.maximum(present, 1)

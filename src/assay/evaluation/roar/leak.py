@@ -1,4 +1,4 @@
-"""Class leakage: masks that were chosen by the gold label may tell it, and then a curve rises with more masking."""
+"""Class leakage: masks chosen by the gold label can reveal it, so that accuracy rises with more masking."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from scipy.stats import norm
 Reals = NDArray[np.float64]
 Places = NDArray[np.intp]
 Drawn = tuple[Reals, Reals]  # accuracies of the seeds (S,I), and on resamples of the texts (R,S,I)
-Rises = tuple[tuple[Places, Places], Reals, Reals]  # where the rises of a curve start and end (P,), their height and p
+Rises = tuple[
+    tuple[Places, Places], Reals, Reals
+]  # starts and ends of a curve's rises (P,), their heights and p-values
 
 
 @dataclass(frozen=True)
@@ -21,20 +23,21 @@ class Leak:
     start: float
     end: float
     rise: float
-    p: float  # of all pairs of points, seeds and their mean, Bonferroni
-    seeds: int  # how many seeds rise on their own
-    of: int
+    p: float  # Bonferroni-corrected over pairs of points, seeds and their mean
+    seeds: int  # number of seeds with a significant rise
+    of: int  # all seeds
 
 
 def leakage(ratios: list[float], own: Drawn, random: Drawn, confidence: float = 0.95) -> Leak | None:
-    """The most significant rise between any two ratios of a seed's curve or of their mean, if there is one.
+    """The most significant rise between any two ratios of a seed's curve or of the mean curve; None if not significant.
 
-    Seeds run into a leak at different steps, so that their mean need not rise. In one seed's curve a rise starts from
-    the higher of a point and the one before it, because a low point alone may be a training that failed. It must be one
-    beside random's too, which shows what retraining alone does; the end, where all is masked, tells no label.
-    z = rise / sqrt(variance over texts + that of the trainings), one-sided, times the number of curves and pairs. The
-    variance of trainings is random's, which no leak inflates, and for the mean the method's own if that is larger.
-    Accuracies, not macro-F1: of a model that knows nothing the latter depends on how often it says the same.
+    Seeds leak at different steps, so that their mean need not rise. In the curve of one seed, a rise starts from the
+    higher of a point and its predecessor, because a single low point may be a failed training. The rise must also be
+    significant relative to random's curve, which shows the effect of retraining alone. The last point, with everything
+    masked, cannot leak. One-sided test of z = rise / sqrt(variance over texts + variance of trainings), with
+    Bonferroni correction over curves and pairs. The variance of trainings is random's, which no leak inflates; for the
+    mean, the method's own if larger. Uses accuracy: the macro-F1 of an untrained model depends on how often it predicts
+    the same class.
     """
     seeds, noise = len(own[0]), _noise(random[0])
     parts = _parts(own, random)
@@ -45,32 +48,35 @@ def leakage(ratios: list[float], own: Drawn, random: Drawn, confidence: float = 
 
 
 def low_point(ratios: list[float], own: Drawn, random: Drawn, confidence: float = 0.95) -> Leak | None:
-    """The most significant rise of a seed's curve, even if it starts at one low point: a training that failed, or a
-    leak at the step after the first that reads nothing. How much trainings vary is random's, or what the method's other
-    seeds show if that is more: words masked by a method leave less to learn from, and luck decides more."""
-    base, found = _noise(random[0]), []
+    """The most significant rise of a seed's curve, including those that start at a single low point.
+
+    Such a rise is a failed training, or a leak right after a step at which the model reads nothing. The variance of
+    trainings is random's, or that of the method's other seeds if larger: a method's masks leave less to learn from, so
+    that trainings vary more.
+    """
+    base, rises = _noise(random[0]), []
     for s, (curve, beside, _) in enumerate(_parts(own, random)):
         others = np.delete(own[0], s, 0)
         noise = max(base, _noise(others)) if len(others) else base
-        found.append(_rises(curve, beside, (noise, base), alone=False))
-    return _steepest(ratios, found, len(found), confidence)
+        rises.append(_rises(curve, beside, (noise, base), alone=False))
+    return _steepest(ratios, rises, len(rises), confidence)
 
 
 def _parts(own: Drawn, random: Drawn) -> list[tuple[Drawn, Drawn, tuple[float, float]]]:
-    """Per seed its curve, random's, and the variance of a training in each."""
+    """For each seed: its curve, random's curve, and the variance of a training in each."""
     noise = _noise(random[0])
     return [((own[0][s], own[1][:, s]), (random[0][s], random[1][:, s]), (noise, noise)) for s in range(len(own[0]))]
 
 
-def _steepest(ratios: list[float], found: list[Rises], seeds: int, confidence: float) -> Leak | None:
-    """The most significant of all rises, the first `seeds` curves being those of single seeds."""
+def _steepest(ratios: list[float], rises: list[Rises], seeds: int, confidence: float) -> Leak | None:
+    """The most significant of all rises; the first `seeds` curves are those of single seeds."""
     if len(ratios) < 3:
         return None
-    p = np.array([chance for _, _, chance in found]) * len(found) * len(found[0][2])  # (curves, pairs)
+    p = np.array([chance for _, _, chance in rises]) * len(rises) * len(rises[0][2])  # (curves, pairs)
     if p.min() > 1 - confidence:
         return None
     curve, pair = np.unravel_index(int(p.argmin()), p.shape)
-    (start, end), rise, _ = found[int(curve)]
+    (start, end), rise, _ = rises[int(curve)]
     alone = int((p[:seeds].min(1) <= 1 - confidence).sum())
     return Leak(
         ratios[start[pair]], ratios[end[pair]], float(rise[pair]), min(1.0, float(p[curve, pair])), alone, seeds
@@ -78,9 +84,9 @@ def _steepest(ratios: list[float], found: list[Rises], seeds: int, confidence: f
 
 
 def _noise(curves: Reals) -> float:
-    """Variance of a training's accuracy: over seeds, the mean of all points but the shared end.
+    """Variance of a training's accuracy over seeds, averaged over all points but the shared last one.
 
-    Of one seed: how uneven its curve is, Var(a - 2b + c) = 6 Var; too much rather than too little where it bends.
+    With one seed, from second differences of its curve, Var(a - 2b + c) = 6 Var, which overestimates where it bends.
     """
     if len(curves) > 1:
         return float(curves[:, :-1].var(0, ddof=1).mean())
@@ -89,7 +95,7 @@ def _noise(curves: Reals) -> float:
 
 
 def _rises(own: Drawn, random: Drawn, noises: tuple[float, float], *, alone: bool) -> Rises:
-    """Of one curve (I,) with its resamples (R,I): where its rises start and end (P,), their height and p."""
+    """The rises of one curve (I,) with resamples (R,I): starts and ends (P,), heights and p-values."""
     curve = own[0]
     first, end = np.triu_indices(len(curve) - 1, 1)
     before = np.maximum(first - 1, 0) if alone else first

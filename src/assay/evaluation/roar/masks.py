@@ -1,4 +1,4 @@
-"""Which words of an example are masked at a ratio, and in which order."""
+"""Which words of an example are masked at each ratio, and in which order."""
 
 from __future__ import annotations
 
@@ -17,29 +17,30 @@ By = Literal["share", "count"]
 
 @dataclass(frozen=True, order=True)
 class Amount:
-    """How much is masked: `share` in per cent of an example's words, or `count` words (all, if it has fewer)."""
+    """How much is masked: `share` per cent of an example's words, or `count` words (all if it has fewer)."""
 
     by: By
     k: int
 
     def of(self, n: int) -> int:
-        """floor(k n / 100), or min(k, n): how many of n words."""
+        """The number of words out of n: floor(k n / 100), or min(k, n)."""
         return self.k * n // 100 if self.by == "share" else min(self.k, n)
 
 
 def amounts(by: By, step: int, last: int | None) -> list[Amount]:
-    """Step by step from the first to the last, 0 not among them; a share ends at 100 with everything masked."""
+    """All amounts from one step to the last; a share ends at 100, with everything masked."""
     end = last if last is not None else 100 if by == "share" else 10
     if step < 1 or end < step or (by == "share" and end > 100):
-        allowed = "1 or more per cent, and a last of at most 100" if by == "share" else "1 or more words, and a last"
-        raise SpecError(f"a step of {step} up to {end} by {by}: give {allowed} that is no smaller than the step")
+        unit, limit = ("per cent", " and at most 100") if by == "share" else ("words", "")
+        raise SpecError(f"step={step}, last={end} {unit}: step must be at least 1, last at least step{limit}")
     return [Amount(by, k) for k in range(step, end + 1, step)]
 
 
 def order(scores: ArrayLike, masked: Sequence[int], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Words in the order in which they are masked: those that are already, then by falling score.
+    """Words in the order in which they are masked: those already masked, then by descending score.
 
-    So masks at rising amounts are nested. Ties are drawn: a fixed order would mask the beginning of a text.
+    Masks of increasing amounts are therefore nested. Ties are broken at random: a fixed order would favour the start
+    of a text.
     """
     values = np.asarray(scores, np.float64)
     rest = np.lexsort((rng.random(len(values)), -values))
@@ -48,5 +49,5 @@ def order(scores: ArrayLike, masked: Sequence[int], rng: np.random.Generator) ->
 
 
 def whole(text: str | None) -> tuple[Span, ...]:
-    """Everything of the primary text."""
+    """The whole primary text as one span."""
     return (Span(0, 0, len(text)),) if text else ()

@@ -1,4 +1,4 @@
-"""The synthetic problem on which Recursive ROAR is right and ROAR is not (Madsen et al. 2022, figure 3)."""
+"""The synthetic problem that recursive ROAR solves and ROAR does not (Madsen et al. 2022, figure 3)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ FEATURES, INFORMATIVE = 16, 4
 
 @dataclass(frozen=True)
 class Synthetic:
-    """x = a z/10 + d eta + eps/10, y = [z > 0], a_5..a_16 = 0: four redundant features say all, twelve say nothing.
+    """x = a z/10 + d eta + eps/10, y = [z > 0], a_5..a_16 = 0: four redundant features, twelve uninformative.
 
-    A logistic regression, whose importance is |weight|, loses one feature per step (set to 0) and is fitted again.
-    The step at which ROAR falls is a matter of a and d alone (see `direction`): 10 for seed 0, 4 to 14 for others, for
-    two features cannot tell three unknowns apart.
+    A logistic regression with importance |weight| is fitted again after each step, which sets one feature to 0. The
+    step at which ROAR drops depends only on a and d (see `direction`): 10 for seed 0, 4 to 14 for others, because two
+    features cannot separate three unknowns.
     """
 
     train: int = 200_000
@@ -35,31 +35,31 @@ class Synthetic:
 
     @cached_property
     def data(self) -> tuple[Reals, Reals, Reals, Reals]:
-        """x (N,16) and y (N,) to train on, and to test on."""
+        """x (N,16) and y (N,) of the training and the test set."""
         rng = np.random.default_rng(self.seed)
         a, d = _vectors(rng)
-        (x, y), (held, gold) = (_drawn(rng, a, d, n) for n in (self.train, self.test))
+        (x, y), (held, gold) = (_sample(rng, a, d, n) for n in (self.train, self.test))
         return x, y, held, gold
 
     @property
     def direction(self) -> Reals:
-        """(16,) to where the weights of the whole model go: a without its parts along d and along the noise (1,...,1).
+        """(16,) the limit direction of the full model's weights: a without its parts along d and the noise (1,...,1).
 
-        Gradient descent stays in the span of a, d and 1, and what is orthogonal to d and 1 sees z alone.
+        Gradient descent stays in the span of a, d and 1, and the part orthogonal to d and 1 depends on z alone.
         """
         a, d = _vectors(np.random.default_rng(self.seed))
         others = np.stack([d, np.ones(FEATURES)], 1)
-        found: Reals = a - others @ np.linalg.lstsq(others, a, rcond=None)[0]
-        return found
+        limit: Reals = a - others @ np.linalg.lstsq(others, a, rcond=None)[0]
+        return limit
 
     def curve(self, policy: Policy) -> Reals:
         """(17,) test accuracy with 0, 1, ..., 16 features removed.
 
-        roar: by the first model's weights. recursive: by those of the model before. truth: the informative ones first;
-        worst: last.
+        roar: by the weights of the first model. recursive: by those of the previous model. truth: informative features
+        first. worst: informative features last.
         """
         if policy not in POLICIES:
-            raise SpecError(f"there is no policy {policy!r}; {nearest(str(policy), POLICIES)}")
+            raise SpecError(f"Unknown policy {policy!r}; {nearest(str(policy), POLICIES)}")
         x, y, held, gold = self.data
         keep = np.ones(FEATURES, bool)
         first = weights = fit(x, y)
@@ -76,13 +76,13 @@ def _vectors(rng: np.random.Generator) -> tuple[Reals, Reals]:
     return np.append(rng.standard_normal(INFORMATIVE), np.zeros(FEATURES - INFORMATIVE)), rng.standard_normal(FEATURES)
 
 
-def _drawn(rng: np.random.Generator, a: Reals, d: Reals, n: int) -> tuple[Reals, Reals]:
+def _sample(rng: np.random.Generator, a: Reals, d: Reals, n: int) -> tuple[Reals, Reals]:
     z, eta, noise = rng.standard_normal((3, n))
     return z[:, None] * a / 10 + eta[:, None] * d + noise[:, None] / 10, (z > 0).astype(np.float64)
 
 
 def _next(policy: Policy, keep: NDArray[np.bool_], first: Reals, weights: Reals) -> int:
-    """The most important feature that is left."""
+    """The most important remaining feature."""
     plain = np.arange(FEATURES, 0.0, -1)
     rank: dict[Policy, Callable[[], Reals]] = {
         "roar": lambda: np.abs(first[:-1]),
@@ -96,7 +96,7 @@ def _next(policy: Policy, keep: NDArray[np.bool_], first: Reals, weights: Reals)
 def fit(x: Reals, y: Reals, steps: int = 100) -> Reals:
     """(17,) weights and bias of an unpenalised logistic regression by L-BFGS.
 
-    The classes are almost separable, so that the weights would grow for ever: they are where `steps` steps end.
+    The classes are almost separable, so the weights would grow without limit; they are those after `steps` steps.
     """
     sign = 2 * y - 1
 
@@ -105,9 +105,9 @@ def fit(x: Reals, y: Reals, steps: int = 100) -> Reals:
         pull = -sign * expit(-margin) / len(y)
         return float(np.logaddexp(0, -margin).mean()), np.append(x.T @ pull, pull.sum())
 
-    stop = {"maxiter": steps, "gtol": 1e-4, "ftol": 64 * np.finfo(float).eps}  # as scikit-learn stops
-    found: Reals = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B", options=stop).x
-    return found
+    stop = {"maxiter": steps, "gtol": 1e-4, "ftol": 64 * np.finfo(float).eps}  # the stopping rule of scikit-learn
+    weights: Reals = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B", options=stop).x
+    return weights
 
 
 def _accuracy(weights: Reals, x: Reals, y: Reals) -> float:

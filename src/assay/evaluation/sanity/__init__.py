@@ -1,1 +1,1 @@
-"""Sanity studies: does an explanation depend on what it claims to explain?"""
+"""Sanity checks: does an explanation depend on the model that it explains?"""

@@ -1,4 +1,4 @@
-"""Layer randomisation (Adebayo et al. 2018): an explanation of a broken model must not look like that of the model."""
+"""Layer randomisation (Adebayo et al. 2018): explanations must change when the model is re-initialised."""
 
 from __future__ import annotations
 
@@ -24,19 +24,21 @@ from assay.statistics.ranks import rank_correlation
 
 Mode = Literal["cascading", "independent"]
 Row: TypeAlias = dict[str, Any]
-Steps: TypeAlias = dict[tuple[int, ...], list[tuple[str, int]]]  # blocks drawn anew -> the (mode, block) they stand for
+Steps: TypeAlias = dict[
+    tuple[int, ...], list[tuple[str, int]]
+]  # re-initialised blocks -> the (mode, block) they stand for
 
 
 @dataclass(frozen=True)
 class LayerRandomisation:
-    """rho = Spearman's correlation of a method's scores before and after transformer blocks are drawn anew, per input.
+    """rho = Spearman's correlation of a method's scores before and after blocks are re-initialised, per input.
 
-    cascading: the last block, then also the one before it, ... down to the first. independent: one block at a time.
-    Blocks are drawn by the architecture's own initialisation from (model, block, seed); embeddings and head stay, and
-    the class explained stays the one that the whole model predicts. A method that reads the model must lose its
-    correlation; one that keeps it explains the input or the architecture. `lent` False keeps what the first block
-    lends to all others (T5's position bias).
-    Weakness: correlation falls also for a method that is only noisy, so falling is necessary, not sufficient.
+    cascading: the last transformer block, then also the one before it, ... down to the first. independent: one block at
+    a time. Blocks are re-initialised as the architecture does it, by (model, block, seed); embeddings and head stay,
+    and the explained class stays the one that the original model predicts. A method that depends on the model must lose
+    its correlation; one that keeps it explains the input or the architecture. `shared_parameters=False` keeps
+    parameters that the first block shares with all others (T5's position bias).
+    Weakness: the correlation of a merely noisy method falls too, so falling is necessary, not sufficient.
     """
 
     methods: tuple[str | Spec, ...] = (
@@ -54,8 +56,6 @@ class LayerRandomisation:
     removal: str | None = None
     seed: int = 0
     batch_tokens: int | None = None
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    range: ClassVar[str] = "-1 .. 1"
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -63,10 +63,10 @@ class LayerRandomisation:
             raise SpecError("layer_randomisation needs at least one method, one mode and one seed")
         for mode in self.modes:
             if mode not in get_args(Mode):
-                raise SpecError(f"there is no mode {mode!r} of layer_randomisation; {nearest(mode, get_args(Mode))}")
+                raise SpecError(f"Unknown mode {mode!r} of layer_randomisation; {nearest(mode, get_args(Mode))}")
 
     def run(self, model: Any, examples: Sequence[Example], *, progress: bool | None = None) -> list[Row]:
-        """One row per example, method, mode, block and seed; the model comes back bit-identical."""
+        """Return one row per example, method, mode, block and seed; the model is restored bit for bit."""
         loaded = load_model(model)
         job = Job.make(
             loaded, named_methods(self.methods), self.units, self.removal, None, self.seed, self.batch_tokens
@@ -81,7 +81,7 @@ class LayerRandomisation:
             return [row for seed in self.seeds for row in self._seeded(job, steps, rounds, before, seed, bar)]
 
     def steps(self, n_blocks: int) -> Steps:
-        """Which blocks to draw anew together; the first cascading step is an independent one too, and is run once."""
+        """The blocks to re-initialise together; the first cascading step is also an independent one and runs once."""
         out: Steps = {}
         for mode in self.modes:
             for block in reversed(range(n_blocks)):
@@ -98,32 +98,32 @@ class LayerRandomisation:
         seed: int,
         bar: Progress,
     ) -> Iterator[Row]:
-        drawn = _drawn(
+        weights = _reinitialised(
             job.model, {b for blocks in steps for b in blocks}, seed, shared_parameters=self.shared_parameters
         )
         for blocks, stands_for in steps.items():
-            with job.model.with_blocks({b: drawn[b] for b in blocks}):
+            with job.model.with_blocks({b: weights[b] for b in blocks}):
                 again = [job.again(on, self._same_class(whole)) for on, whole in zip(rounds, before, strict=True)]
                 after = [job.attributions(on, bar) for on in again]
             for mode, block in stands_for:
                 yield from _rows(before, after, {"mode": mode, "block": block, "blocks": len(blocks), "seed": seed})
-        trim_heap()  # once: after each step its pages would have to be fetched anew, a tenth of the time
+        trim_heap()  # once per seed: after every step it would cost a tenth of the time
 
     def _same_class(self, whole: Mapping[str, Attributions]) -> list[Target]:
         first = next(iter(whole.values()))
         return [Target(a.target.label, None, self.scale) for a in first]
 
 
-def _drawn(model: Model, blocks: set[int], seed: int, *, shared_parameters: bool) -> hooks.Weights:
-    """New weights of some blocks, seen to differ from the old ones: else the study would praise every method."""
-    drawn = {block: model.reinitialised(block, seed, shared_parameters=shared_parameters) for block in blocks}
+def _reinitialised(model: Model, blocks: set[int], seed: int, *, shared_parameters: bool) -> hooks.Weights:
+    """New weights of some blocks; raises if they equal the old ones, which would make the study meaningless."""
+    weights = {block: model.reinitialised(block, seed, shared_parameters=shared_parameters) for block in blocks}
     old = hooks.blocks(model.hf)
-    for block, mine in drawn.items():
-        if all(torch.equal(mine[name], p) for name, p in old[block].named_parameters() if name in mine):
+    for block, new in weights.items():
+        if all(torch.equal(new[name], p) for name, p in old[block].named_parameters() if name in new):
             raise ModelError(
-                f"block {block} of {model.name} is the same after it was drawn anew; nothing can be tested"
+                f"block {block} of {model.name} has the same weights after re-initialisation, so nothing can be tested"
             )
-    return drawn
+    return weights
 
 
 def _rows(
@@ -132,12 +132,12 @@ def _rows(
     for whole, broken in zip(before, after, strict=True):
         for method in whole:
             for old, new in zip(whole[method], broken[method], strict=True):
-                found = {"spearman": correlation(old, new), "value": new.value_full}
-                yield {"example": old.example_id, "method": method, **where, **found}
+                values = {"spearman": correlation(old, new), "value": new.value_full}
+                yield {"example": old.example_id, "method": method, **where, **values}
 
 
 def correlation(old: Attribution, new: Attribution) -> float | None:
-    """Spearman's over the units that the model reads; None where the old scores rank nothing, 0 where the new."""
+    """Spearman's correlation over the seen units; None if the old scores are constant, 0 if the new ones are."""
     seen = [unit.seen for unit in old.units]
     a, b = old.scores[seen], new.scores[seen]
     if np.ptp(a) == 0:
@@ -149,13 +149,13 @@ def summary(rows: Sequence[Row]) -> list[Row]:
     """Per method, mode and block the mean over examples (each first averaged over seeds) with its 95 % interval."""
     groups: dict[tuple[str, str, int], dict[str, list[float]]] = {}
     for row in rows:
-        mine = groups.setdefault((row["method"], row["mode"], row["block"]), {})
+        values = groups.setdefault((row["method"], row["mode"], row["block"]), {})
         if row["spearman"] is not None:
-            mine.setdefault(row["example"], []).append(row["spearman"])
-    return [_summed(key, mine) for key, mine in groups.items() if mine]
+            values.setdefault(row["example"], []).append(row["spearman"])
+    return [_summary_row(key, by_example) for key, by_example in groups.items() if by_example]
 
 
-def _summed(key: tuple[str, str, int], mine: Mapping[str, list[float]]) -> Row:
-    found = intervals([[float(np.mean(values)) for values in mine.values()]])[0]
+def _summary_row(key: tuple[str, str, int], by_example: Mapping[str, list[float]]) -> Row:
+    interval = intervals([[float(np.mean(values)) for values in by_example.values()]])[0]
     names = dict(zip(("method", "mode", "block"), key, strict=True))
-    return {**names, "spearman": found.value, "low": found.low, "high": found.high, "n": found.n}
+    return {**names, "spearman": interval.value, "low": interval.low, "high": interval.high, "n": interval.n}

@@ -1,1 +1,1 @@
-"""How concentrated an explanation is."""
+"""Metrics of how concentrated an explanation is."""

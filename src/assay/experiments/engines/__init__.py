@@ -1,4 +1,4 @@
-"""Engines: who runs the jobs of an agenda. One file each."""
+"""Engines: how the jobs of a plan are run. One file each."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Ended = Callable[[Job, Outcome], None]
 
 
 class Engine(Protocol):
-    """Takes jobs from the agenda until there are none, and says how each ended."""
+    """Takes jobs from the scheduler until none is left, and reports how each ended."""
 
     def run(self, scheduler: Scheduler, ended: Ended) -> None: ...
 
 
-def engine_of(name: str, *, workers: int | None, address: str | None, threads: int | None) -> Engine:
-    made: Engine = ENGINES.get(name)(workers=workers, address=address, threads=threads)
-    return made
+def make_engine(name: str, *, workers: int | None, address: str | None, threads: int | None) -> Engine:
+    engine: Engine = ENGINES.get(name)(workers=workers, address=address, threads=threads)
+    return engine
 
 
 def cores() -> int:
-    """Those that this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def unwanted(name: str, given: dict[str, Any], why: str) -> str:
-    """The sentence for an option that an engine has no use for."""
+def unusable_options(name: str, given: dict[str, Any], why: str) -> str:
+    """The error message for options that an engine cannot use."""
     options = ", ".join(f"--{key} {value}" for key, value in given.items())
     return f"{options}: the {name} engine {why}"

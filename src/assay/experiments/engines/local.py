@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.core.errors import SpecError
-from assay.experiments.engines import Ended, unwanted
+from assay.experiments.engines import Ended, unusable_options
 from assay.experiments.scheduler import Scheduler
 from assay.experiments.worker import Worker, threads
 
 
 @dataclass(frozen=True)
 class Local:
-    """A loop. Threads: as torch has them, unless it is told."""
+    """A loop in this process."""
 
     workers: int | None = None
     address: str | None = None
@@ -21,11 +21,11 @@ class Local:
     def __post_init__(self) -> None:
         given = {k: v for k, v in (("workers", self.workers), ("address", self.address)) if v not in (None, 1)}
         if given:
-            raise SpecError(unwanted("local", given, "is one worker on this machine; use --engine ray"))
+            raise SpecError(unusable_options("local", given, "is one worker in this process; use --engine ray"))
 
     def run(self, scheduler: Scheduler, ended: Ended) -> None:
-        bench, held = Worker(scheduler.store), None
+        worker, held = Worker(scheduler.store), None
         with threads(self.threads):
             while (job := scheduler.take(held)) is not None:
                 held = job.group
-                ended(job, bench.execute(job))
+                ended(job, worker.execute(job))

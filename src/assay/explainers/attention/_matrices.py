@@ -1,4 +1,4 @@
-"""Attention matrices as a tap sees them, and how layers are multiplied."""
+"""Attention matrices recorded by a tap, and the product of layers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.models.target import Targets
 
 @dataclass
 class HeadMeans:
-    """A tap that keeps the mean over heads of every layer, (B,T,T): no head's matrix outlives its layer."""
+    """A tap that records the mean over heads of every layer, (B,T,T), so that single heads need no memory."""
 
     layers: list[Tensor] = field(default_factory=list)
 
@@ -45,13 +45,13 @@ def rollout(layers: list[Tensor]) -> Tensor:
 
 
 def query_mean(matrix: Tensor, batch: Batch) -> Tensor:
-    """(B,T,T) -> (B,T): the mean over real queries, the thesis's column mean."""
+    """(B,T,T) -> (B,T): the column mean over real queries."""
     real = batch.mask.float()
     return (matrix * real.unsqueeze(-1)).sum(1) / real.sum(1, keepdim=True)
 
 
 def read_rows(matrix: Tensor, model: Model, batch: Batch) -> Tensor:
-    """(B,T,T) -> (B,T): the row of the position that the head reads; their mean where the head takes a mean."""
+    """(B,T,T) -> (B,T): the row of the position that the head reads; the mean of rows where the head reads a mean."""
     if isinstance(model.readout, OwnHead):
         return query_mean(matrix, batch)
     row = matrix[torch.arange(len(batch), device=matrix.device), batch.readout]

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.attention._matrices import head_means, query_mean, read_rows, rollout
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -19,19 +19,15 @@ from assay.models.target import Targets
 class AttentionRollout:
     """R = A_L ... A_2 A_1 of head-averaged attention; score_i = mean_j R[j,i], or the row that the head reads.
 
-    `residual=True` mixes in the skip connection, (A + I) / 2, as Abnar & Zuidema do; `residual=False` is the thesis's
-    formula. Weakness: the same for every class; values, norms and feed-forward layers are left out.
+    `residual=True` adds the skip connection, (A + I) / 2, as Abnar & Zuidema do; `residual=False` is the formula of the
+    thesis. Weakness: the same for every class; ignores values, norms and feed-forward layers.
     """
 
     residual: bool = True
     row: Literal["mean", "readout"] = "mean"
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    passes: ClassVar[str] = "1 f"
-    memory: ClassVar[str] = "L x T x T + H x T x T"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit", signed=False, complete=False, class_dependent=False, passes="1 f", memory="L x T x T + H x T x T"
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         layers = head_means(model, batch, targets)

@@ -8,8 +8,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.attention._matrices import read_rows
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -17,14 +17,14 @@ from assay.models.target import Targets
 
 @dataclass
 class _Probabilities:
-    """A tap that keeps the probabilities of every layer in the graph, the first layer's as its leaf."""
+    """A tap that records the probabilities of every layer, as part of the graph; those of the first are its leaf."""
 
     layers: list[Tensor] = field(default_factory=list)
 
     def probabilities(self, layer: int, probabilities: Tensor) -> Tensor:
-        kept = probabilities if probabilities.requires_grad else probabilities.detach().requires_grad_()
-        self.layers.append(kept)
-        return kept
+        in_graph = probabilities if probabilities.requires_grad else probabilities.detach().requires_grad_()
+        self.layers.append(in_graph)
+        return in_graph
 
     def values(self, layer: int, values: Tensor) -> Tensor:
         return values
@@ -34,17 +34,13 @@ class _Probabilities:
 class AttentionXGradient:
     """R <- R + mean_h(relu(dv/dA_h * A_h)) R from R = I, layer by layer; score = the row that the head reads.
 
-    Class-dependent attention: only attention that raises the target counts.
-    Weakness: positive evidence only; a position's own path along the residual counts as 1 before special tokens go.
+    Class-dependent attention: only attention that raises the target's value counts.
+    Weakness: positive evidence only; the residual path of each position counts as 1, before special tokens are dropped.
     """
 
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "1 f + 1 b"
-    memory: ClassVar[str] = "L x H x T x T"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit", signed=False, complete=False, class_dependent=True, passes="1 f + 1 b", memory="L x H x T x T"
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         tap = _Probabilities()

@@ -8,8 +8,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.attention._matrices import head_means, query_mean
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -19,16 +19,12 @@ from assay.models.target import Targets
 class AverageAttention:
     """score_i = mean over layers, heads and queries j of A[l,h,j,i], the attention paid to position i.
 
-    Weakness: the same for every class; a causal model pays most to early positions whatever they say.
+    Weakness: the same for every class; a causal model attends most to early positions, whatever they contain.
     """
 
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    passes: ClassVar[str] = "1 f"
-    memory: ClassVar[str] = "L x T x T + H x T x T"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit", signed=False, complete=False, class_dependent=False, passes="1 f", memory="L x T x T + H x T x T"
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         return query_mean(torch.stack(head_means(model, batch, targets)).mean(0), batch)

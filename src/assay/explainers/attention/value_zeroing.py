@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from assay.core.types import Scale
 from assay.explainers.attention._matrices import read_rows, rollout
+from assay.explainers.protocols import MethodFacts
 from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.model import Model, NotFiniteError
@@ -20,34 +20,35 @@ from assay.models.target import Targets
 
 @dataclass(frozen=True)
 class ValueZeroing:
-    """C[i,j] = how far the block's output at i moves (cosine distance) when the value vector of j is zeroed in it.
+    """C[i,j] = cosine distance by which the block's output at i moves when the value vector of j is zeroed in it.
 
     Rows are normalised to sum to 1 and the layers multiplied as in rollout; the score is the row that the head reads.
     Every block sees its real input: one pass over T + 1 copies of the text, copy j with value j zeroed, and after each
-    block all copies go on from the unchanged one. Weakness: the same for every class.
+    block all copies continue from the unchanged one. Weakness: the same for every class.
     """
 
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    passes: ClassVar[str] = "(T + 1) f"
-    memory: ClassVar[str] = "L x T x T + H x T x T per copy run at once"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit",
+        signed=False,
+        complete=False,
+        class_dependent=False,
+        passes="(T + 1) f",
+        memory="L x T x T + H x T x T per copy run at once",
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         hooks.need_blocks(model.hf, model.family)
         rows = []
         for i in range(len(batch)):
             try:
-                rows.append(self._one(model, batch.take([i]), targets.take([i])))
+                rows.append(self._attribute_one(model, batch.take([i]), targets.take([i])))
             except NotFiniteError as error:
                 error.row = i  # the input, not the copy
                 raise
         targets.settle(torch.cat([logits for _, logits in rows]))
         return torch.cat([scores for scores, _ in rows])
 
-    def _one(self, model: Model, batch: Batch, targets: Targets) -> tuple[Tensor, Tensor]:
+    def _attribute_one(self, model: Model, batch: Batch, targets: Targets) -> tuple[Tensor, Tensor]:
         """Scores (1,T) and logits (1,C) of one input."""
         used = int(batch.mask.sum())
         zeroed = torch.arange(used, device=batch.ids.device)
@@ -81,10 +82,10 @@ class _Zeroed:
         return values
 
     def after_block(self, module: nn.Module, args: Any, output: Any) -> Any:
-        """Measure, then let every copy go on from the unchanged one."""
+        """Measure, then let every copy continue from the unchanged one."""
         hidden = output[0] if isinstance(output, tuple) else output  # (1+K,T,D)
         direction = normalize(hidden.float(), dim=-1)
-        # 1 - cos as half the squared chord: 1 minus a float32 cosine near 1 would be rounding only
+        # 1 - cos as half the squared chord: 1 minus a float32 cosine near 1 would be mostly rounding error
         self.moved.append((direction[1:] - direction[:1]).square().sum(-1) / 2)
         restored = hidden[:1].expand_as(hidden).contiguous()
         return (restored, *output[1:]) if isinstance(output, tuple) else restored

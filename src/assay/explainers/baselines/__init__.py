@@ -1,1 +1,1 @@
-"""Baselines that every other method must beat."""
+"""Baselines that every other method should beat."""

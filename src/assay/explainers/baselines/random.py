@@ -1,4 +1,4 @@
-"""Random scores: the control that every method must beat."""
+"""Random scores: the baseline that every method should beat."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.core.types import Scale
+from assay.explainers.protocols import MethodFacts
 from assay.masking.flow import Flow
 
 
 @dataclass(frozen=True)
 class Random:
-    """A random permutation of 1..n, fresh for each input."""
+    """A random permutation of 1..n, drawn for each input."""
 
     seed: int = 0
-    scale: ClassVar[Scale] = "probability"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    passes: ClassVar[str] = "none"
-    memory: ClassVar[str] = "n"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="probability", signed=False, complete=False, class_dependent=False, passes="none", memory="n"
+    )
 
     def flow(self, n: int, rng: np.random.Generator) -> Flow:
-        yield from ()  # asks nothing of the model
+        yield from ()  # needs no model output
         return rng.permutation(n) + 1.0

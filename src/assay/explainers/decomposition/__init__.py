@@ -1,1 +1,1 @@
-"""Methods that take hidden states apart into what each position brought."""
+"""Methods that decompose hidden states into the contributions of input positions."""

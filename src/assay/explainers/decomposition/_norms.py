@@ -1,4 +1,4 @@
-"""Lengths of sum_h A^h_ij f^h_j without making the vectors: a quadratic form of H x H numbers per position."""
+"""Norms of sum_h A^h_ij f^h_j without the vectors themselves: a quadratic form of H x H numbers per position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a bias is shared among the sources of a position, so that their vectors keep summing to its state."""
+"""How a bias is divided among the sources of a position, so that their vectors still sum to its state."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-Sharing = Literal["absdot", "abssim", "norm", "equal", "cls", "bias_token"]
+BiasRule = Literal["absdot", "abssim", "norm", "equal", "cls", "bias_token"]
 
 
-def share(vectors: Tensor, bias: Tensor | None, rule: Sharing | None, like: Tensor | None = None) -> Tensor:
+def share(vectors: Tensor, bias: Tensor | None, bias_rule: BiasRule | None, like: Tensor | None = None) -> Tensor:
     """X_ij + w_ij b_i with sum_j w_ij = 1, in place: (R,J,D), bias (D,) or one per row (R,D).
 
-    `like` (R,J): the products <x_ij, b> to share by under absdot, where they are those of other vectors.
+    `like` (R,J): for absdot, products <x_ij, b> to use as weights instead of those of `vectors`.
     """
-    if bias is None or rule is None:
+    if bias is None or bias_rule is None:
         return vectors
-    if rule in ("cls", "bias_token"):
-        vectors[:, 0 if rule == "cls" else -1] += bias
+    if bias_rule in ("cls", "bias_token"):
+        vectors[:, 0 if bias_rule == "cls" else -1] += bias
         return vectors
-    weights = _to_one(_weights(vectors, bias, rule) if like is None else like.abs_())  # (R,J)
+    weights = _to_one(_weights(vectors, bias, bias_rule) if like is None else like.abs_())  # (R,J)
     return vectors.addcmul_(weights.unsqueeze(-1), bias.unsqueeze(-2))
 
 
-def _weights(vectors: Tensor, bias: Tensor, rule: Sharing) -> Tensor:
-    """(R,J) how much of a bias each source deserves, before normalisation."""
-    if rule == "equal":
+def _weights(vectors: Tensor, bias: Tensor, bias_rule: BiasRule) -> Tensor:
+    """(R,J) the weight of each source, before normalisation."""
+    if bias_rule == "equal":
         return (vectors != 0).any(-1).to(vectors.dtype)
-    if rule == "norm":
+    if bias_rule == "norm":
         return lengths(vectors)
     dots = (vectors @ bias.unsqueeze(-1)).squeeze(-1).abs_()
-    if rule == "absdot":
+    if bias_rule == "absdot":
         return dots
     length = lengths(vectors)  # abssim; the length of the bias cancels
     return torch.where(length == 0, 0.0, dots / torch.where(length == 0, 1.0, length))
@@ -44,6 +44,6 @@ def lengths(vectors: Tensor) -> Tensor:
 
 
 def _to_one(weights: Tensor) -> Tensor:
-    """Rows that sum to 1, in place; the first position gets the smallest number there is, so in a row of zeros all."""
+    """Normalise rows to sum to 1, in place; the tiny number gives a row of zeros to its first position."""
     weights[:, 0] += torch.finfo(weights.dtype).tiny
     return weights.div_(weights.sum(-1, keepdim=True))

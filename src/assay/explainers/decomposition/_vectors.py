@@ -1,8 +1,8 @@
-"""Decomposed hidden states: X[i,j], what position j brought to position i, carried through blocks and head.
+"""Decomposed hidden states: X[i,j], the contribution of position j to position i, through blocks and head.
 
-All non-linear coefficients are those of a Trace, so every step is linear in X and the vectors of a position keep
-summing to its hidden state. A block overwrites its input, a few rows i at a time (R,J,D), few enough to stay in the
-cache: two tensors (B,T,T,D) are alive, X and the values, and a third while values are mixed.
+All non-linear coefficients are those of a Trace, so every step is linear in X and the vectors of a position still
+sum to its hidden state. A block overwrites its input, a few rows i at a time (R,J,D), few enough to stay in the
+cache: two tensors (B,T,T,D) are in memory, X and the values, and a third while values are mixed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from assay.explainers.decomposition._sharing import Sharing, lengths, share
+from assay.explainers.decomposition._sharing import BiasRule, lengths, share
 from assay.explainers.decomposition._units import Units, project
 from assay.models.trace import Attention, Block, FeedForward, Gate, Head, Norm, Select, Slope, Trace
 
@@ -23,13 +23,13 @@ CACHED = 3 << 9  # vectors that pass norms and feed-forward layers at once: thes
 
 
 @dataclass(frozen=True)
-class Rules:
-    """How what is not linear in X is dealt with. `bias` None leaves all biases out."""
+class DecompositionSettings:
+    """How biases and non-linear parts are treated. `bias` None leaves all biases out."""
 
-    bias: Sharing | None = "absdot"
+    bias: BiasRule | None = "absdot"
     activation: Slope = "zero_origin"
     gate: Gate = "up"
-    inside: bool = True  # values of the first block (each from one source) keep their bias, as the authors' code does
+    inside: bool = True  # keep the bias of the first block's values (one source each), as the authors' code does
     feed_forward: bool = True
 
 
@@ -37,7 +37,7 @@ class Rules:
 
 
 def head_vectors(attention: Attention, inputs: Tensor) -> Tensor:
-    """(B,T,D) -> (B,T,H,D): W_O^h (W_V^h n(x_j) + b_V^h), what one head brings from one position at attention 1."""
+    """(B,T,D) -> (B,T,H,D): W_O^h (W_V^h n(x_j) + b_V^h), one head's contribution from one position at attention 1."""
     weights = attention.output.weight.unflatten(1, (-1, attention.head_width)).permute(1, 2, 0)  # (H,d,D)
     brought: Tensor = attention.values(inputs).transpose(1, 2) @ weights
     return brought.transpose(1, 2)
@@ -48,7 +48,7 @@ def weighted(probabilities: Tensor, brought: Tensor) -> Tensor:
     batch, rows, _, sources = probabilities.shape
     out = brought.new_empty(batch, rows, sources, brought.shape[3])
     for p, f, o in zip(probabilities.permute(0, 3, 1, 2), brought, out, strict=True):
-        torch.bmm(p, f, out=o.transpose(0, 1))  # written where it belongs
+        torch.bmm(p, f, out=o.transpose(0, 1))  # written in place
     return out
 
 
@@ -58,7 +58,7 @@ def add_own(vectors: Tensor, own: Tensor, at: Tensor) -> Tensor:
     return vectors.scatter_add_(2, index, own.unsqueeze(2))
 
 
-def values(attention: Attention, vectors: Tensor, rule: Sharing | None) -> Tensor:
+def values(attention: Attention, vectors: Tensor, bias_rule: BiasRule | None) -> Tensor:
     """(B,T,J,D) -> (G,B,T,J,d): the values that attention mixes, without their bias."""
     width = attention.head_width
     weight = attention.value.weight.unflatten(0, (-1, width)).transpose(1, 2).contiguous()  # (G,D,d)
@@ -66,7 +66,7 @@ def values(attention: Attention, vectors: Tensor, rule: Sharing | None) -> Tenso
     for place in places(vectors, CACHED):
         part = vectors[place].flatten(0, 1)  # (R,J,D)
         if attention.before is not None:
-            part = normalise(part, attention.before.at(at(place)), rule, keep=True)
+            part = normalise(part, attention.before.at(at(place)), bias_rule, keep=True)
         part = part.flatten(0, 1).expand(len(weight), -1, -1)
         torch.bmm(part, weight, out=out[(slice(None), *place)].flatten(1, 3))
     return out
@@ -83,7 +83,7 @@ def mix(probabilities: Tensor, brought: Tensor) -> Tensor:
 
 
 def attention_bias(attention: Attention, *, inside: bool) -> Tensor | None:
-    """W_O b_V + b_O: rows of attention sum to 1, so the bias of the values arrives whole."""
+    """W_O b_V + b_O: rows of attention sum to 1, so the bias of the values is passed on unchanged."""
     value, output = attention.value.bias, attention.output.bias
     if value is None or inside:
         return output
@@ -95,26 +95,32 @@ def attention_bias(attention: Attention, *, inside: bool) -> Tensor | None:
 # --- a block -----------------------------------------------------------------------------------------------------
 
 
-def through_block(block: Block, vectors: Tensor | None, rules: Rules, rows: Tensor | None = None) -> Tensor:
+def through_block(
+    block: Block, vectors: Tensor | None, settings: DecompositionSettings, rows: Tensor | None = None
+) -> Tensor:
     """X of a block's outputs from X of its inputs, which it overwrites; only `rows` (B,R) of it where given.
 
     `vectors` None: each position is its own source. Then attention has one term per pair and no mixing is needed.
     """
-    inside = vectors is None and rules.inside
+    inside = vectors is None and settings.inside
     if vectors is None and not inside:
-        vectors = diagonal(block.inputs, extra=rules.bias == "bias_token")
+        vectors = diagonal(block.inputs, extra=settings.bias == "bias_token")
     bias = attention_bias(block.attention, inside=inside)
     if vectors is None:
         vectors = _alone(block, rows)
         done = places(vectors, CACHED)
     else:
-        brought = values(block.attention, vectors, rules.bias)
+        brought = values(block.attention, vectors, settings.bias)
         vectors = vectors if rows is None else _gather(rows)(vectors)
         done = _mixed(block.attention, rows, vectors, brought)
     block = block if rows is None else block.at(_gather(rows))
-    units = Units.of(block.feed_forward, rules.bias, rules.activation, rules.gate) if rules.feed_forward else None
+    units = (
+        Units.of(block.feed_forward, settings.bias, settings.activation, settings.gate)
+        if settings.feed_forward
+        else None
+    )
     for place in done:
-        _rest(block.at(at(place)), vectors[place].flatten(0, 1), bias, rules.bias, units and units.at(at(place)))
+        _rest(block.at(at(place)), vectors[place].flatten(0, 1), bias, settings.bias, units and units.at(at(place)))
     return vectors
 
 
@@ -138,19 +144,19 @@ def _mixed(attention: Attention, rows: Tensor | None, vectors: Tensor, brought: 
             yield place
 
 
-def _rest(block: Block, vectors: Tensor, bias: Tensor | None, rule: Sharing | None, units: Units | None) -> None:
+def _rest(block: Block, vectors: Tensor, bias: Tensor | None, bias_rule: BiasRule | None, units: Units | None) -> None:
     """What follows attention and its residual in a block, at some rows (R,J,D), in place."""
-    share(vectors, bias, rule)
+    share(vectors, bias, bias_rule)
     after, layer = block.attention.after, block.feed_forward
     if after is not None:
-        normalise(vectors, after, rule)
+        normalise(vectors, after, bias_rule)
     if units is not None:
-        vectors.add_(units(vectors if layer.before is None else normalise(vectors, layer.before, rule, keep=True)))
+        vectors.add_(units(vectors if layer.before is None else normalise(vectors, layer.before, bias_rule, keep=True)))
     if layer.after is not None:
-        normalise(vectors, layer.after, rule)
+        normalise(vectors, layer.after, bias_rule)
 
 
-def normalise(vectors: Tensor, norm: Norm, rule: Sharing | None, *, keep: bool = False) -> Tensor:
+def normalise(vectors: Tensor, norm: Norm, bias_rule: BiasRule | None, *, keep: bool = False) -> Tensor:
     """gain * (X_ij - mean X_ij) / spread_i, the spread of the whole state; shift shared. In place unless `keep`."""
     factors = (norm.inverse * norm.gain).unsqueeze(1)  # (R,1,D)
     if norm.centred:
@@ -158,7 +164,7 @@ def normalise(vectors: Tensor, norm: Norm, rule: Sharing | None, *, keep: bool =
         vectors = (vectors - mean if keep else vectors.sub_(mean)).mul_(factors)
     else:
         vectors = vectors * factors if keep else vectors.mul_(factors)
-    return share(vectors, norm.shift, rule)
+    return share(vectors, norm.shift, bias_rule)
 
 
 # --- the whole network -------------------------------------------------------------------------------------------
@@ -172,35 +178,35 @@ def diagonal(hidden: Tensor, *, extra: bool = False) -> Tensor:
     return vectors
 
 
-def through_blocks(trace: Trace, rules: Rules, *, last: bool = False) -> Iterator[Tensor]:
+def through_blocks(trace: Trace, settings: DecompositionSettings, *, last: bool = False) -> Iterator[Tensor]:
     """X after each block, (B,T,J,D); the next step overwrites it. `last`: of the last block, only the row read."""
     vectors = None
     for number, block in enumerate(trace.blocks, 1):
         rows = read_position(trace.head) if last and number == len(trace.blocks) else None
-        vectors = through_block(block, vectors, rules, rows)
+        vectors = through_block(block, vectors, settings, rows)
         yield vectors
 
 
-def class_vectors(trace: Trace, rules: Rules) -> Tensor:
-    """(B,J,C): what each source brought to the class outputs; they sum to the logits."""
+def class_vectors(trace: Trace, settings: DecompositionSettings) -> Tensor:
+    """(B,J,C): contributions of sources to the class outputs; they sum to the logits."""
     vectors = torch.empty(0)
-    for vectors in through_blocks(trace, rules, last=True):  # noqa: B007
+    for vectors in through_blocks(trace, settings, last=True):  # noqa: B007
         pass
-    return through_head(trace.head, vectors, rules)
+    return through_head(trace.head, vectors, settings)
 
 
-def through_head(head: Head, vectors: Tensor, rules: Rules) -> Tensor:
+def through_head(head: Head, vectors: Tensor, settings: DecompositionSettings) -> Tensor:
     """(B,I,J,D) -> (B,J,C)"""
     rows, pool = read_position(head), head.pool
     if head.norm is not None:
         norm = head.norm if rows is None else head.norm.at(_gather(rows))
         whole = at((slice(None), slice(None)))
-        vectors = normalise(whole(vectors), norm.at(whole), rules.bias).view(vectors.shape)
+        vectors = normalise(whole(vectors), norm.at(whole), settings.bias).view(vectors.shape)
     pool = pool if rows is None else pool.gather(2, rows.unsqueeze(1))
     pooled = torch.einsum("bki,bijd->bjkd", pool, vectors).flatten(2)  # (B,J,K D)
     if isinstance(head.layer, FeedForward):
-        return Units.of(head.layer, rules.bias, rules.activation).at(lambda t: t.squeeze(1))(pooled)
-    return share(project(pooled, head.layer.weight), head.layer.bias, rules.bias)
+        return Units.of(head.layer, settings.bias, settings.activation).at(lambda t: t.squeeze(1))(pooled)
+    return share(project(pooled, head.layer.weight), head.layer.bias, settings.bias)
 
 
 def read_position(head: Head) -> Tensor | None:
@@ -208,10 +214,10 @@ def read_position(head: Head) -> Tensor | None:
     return head.pool.argmax(-1) if head.pool.shape[1] == 1 and bool((head.pool.max(-1).values == 1).all()) else None
 
 
-def block_norms(trace: Trace, rules: Rules) -> list[Tensor]:
+def block_norms(trace: Trace, settings: DecompositionSettings) -> list[Tensor]:
     """Per block (B,T,T): |X_ij| with each position its own source; rows of padding are 0. For rollout."""
     real = trace.mask.unsqueeze(-1)
-    return [lengths(through_block(block, None, rules)) * real for block in trace.blocks]
+    return [lengths(through_block(block, None, settings)) * real for block in trace.blocks]
 
 
 # --- places ------------------------------------------------------------------------------------------------------

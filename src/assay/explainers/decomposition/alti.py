@@ -8,36 +8,37 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.attention._matrices import read_rows, rollout
 from assay.explainers.decomposition._vectors import add_own, head_vectors, slices, weighted
 from assay.explainers.decomposition.globenc import unscaled
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
 from assay.models.trace import Block
 
-VECTORS = 1 << 13  # made at once
+VECTORS = 1 << 13  # computed at once
 
 
 @dataclass(frozen=True)
 class Alti:
-    """C[i,j] = max(0, |y_i| - |y_i - T_ij|), rows brought to sum 1; score = the row that the head reads of C_L ... C_1.
+    """C[i,j] = max(0, |y_i| - |y_i - T_ij|), rows normalised to sum to 1; score = a row of C_L ... C_1.
 
     y_i is the output of attention with residual (and norm, in a post-norm block), T_ij the part of it from position j:
-    T_ij = n(sum_h A^h_ij W_O^h (W_V^h x_j + b_V^h) + [i = j] x_i). Lengths are l1, or l2 on request. A row in which no
-    position helps (all 0) stays with its own position.
-    Weakness: the same for every class, never negative; the feed-forward layers are left out.
+    T_ij = n(sum_h A^h_ij W_O^h (W_V^h x_j + b_V^h) + [i = j] x_i). Lengths are l1 (default) or l2. A row of zeros is
+    attributed to its own position; the score is the row that the head reads.
+    Weakness: the same for every class, never negative; ignores the feed-forward layers.
     """
 
     distance: Literal["l1", "l2"] = "l1"
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    passes: ClassVar[str] = "1 f + T x T vectors"
-    memory: ClassVar[str] = "T x T x D, in chunks of rows"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit",
+        signed=False,
+        complete=False,
+        class_dependent=False,
+        passes="1 f + T x T vectors",
+        memory="T x T x D, in chunks of rows",
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         trace = model.trace(batch)
@@ -60,10 +61,10 @@ def contributions(block: Block, p: int) -> Tensor:
         parts = parts if norm is None else parts.mul_(norm.inverse[:, rows].unsqueeze(2))
         whole = block.middle[:, rows].unsqueeze(2)  # (B,I,1,D)
         out[:, rows] = (whole.norm(p, -1) - parts.sub_(whole).norm(p, -1)).clamp(min=0)
-    return _to_one(out)
+    return _normalised(out)
 
 
-def _to_one(rows: Tensor) -> Tensor:
+def _normalised(rows: Tensor) -> Tensor:
     total = rows.sum(-1, keepdim=True)
     alone = torch.eye(rows.shape[-1], dtype=rows.dtype, device=rows.device)
     return torch.where(total == 0, alone, rows / torch.where(total == 0, 1.0, total))

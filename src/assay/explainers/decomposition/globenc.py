@@ -8,10 +8,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.attention._matrices import read_rows, rollout
 from assay.explainers.decomposition._norms import lengths
 from assay.explainers.decomposition._vectors import head_vectors
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -23,18 +23,14 @@ class Globenc:
     """N[i,j] = |n2(n1(sum_h A^h_ij W_O^h (W_V^h x_j + b_V^h) + [i = j] x_i))| per block; score = a row of N_L ... N_1.
 
     n1, n2: the norms of the block with the spread of the real states, without their shifts; a pre-norm block has none
-    behind its residuals. Feed-forward layers count only in that spread. The row is the one that the head reads.
+    after its residuals. Feed-forward layers enter only through that spread. The row is the one that the head reads.
     Weakness: the same for every class, never negative; the product is not normalised, so sizes grow with depth and
-    only their order within one input says something.
+    only the order within one input is meaningful.
     """
 
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    passes: ClassVar[str] = "1 f"
-    memory: ClassVar[str] = "H x T x T"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit", signed=False, complete=False, class_dependent=False, passes="1 f", memory="H x T x T"
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         trace = model.trace(batch)
@@ -50,10 +46,10 @@ def block_lengths(block: Block) -> Tensor:
     norms = [n for n in (block.attention.after, block.feed_forward.after) if n is not None]
     for norm in norms:
         brought, own = unscaled(norm, brought), unscaled(norm, own)
-    found = lengths(block.attention.probabilities, brought, own)
+    norms_of_sums = lengths(block.attention.probabilities, brought, own)
     for norm in norms:
-        found = found * norm.inverse.abs()
-    return found
+        norms_of_sums = norms_of_sums * norm.inverse.abs()
+    return norms_of_sums
 
 
 def unscaled(norm: Norm, x: Tensor) -> Tensor:

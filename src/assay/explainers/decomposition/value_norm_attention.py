@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.attention._matrices import query_mean, read_rows, rollout
 from assay.explainers.decomposition._norms import lengths
 from assay.explainers.decomposition._vectors import head_vectors
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -19,21 +19,17 @@ from assay.models.target import Targets
 
 @dataclass(frozen=True)
 class ValueNormAttention:
-    """N[i,j] = |sum_h A^h_ij W_O^h (W_V^h x_j + b_V^h)|: attention weighted by the length of what it carries.
+    """N[i,j] = |sum_h A^h_ij W_O^h (W_V^h x_j + b_V^h)|: attention weighted by the norm of the vectors it carries.
 
-    aggregation: mean over blocks, or rollout, the product N_L ... N_1. row: mean over queries i, or the one the head
-    reads. Weakness: the same for every class; residuals, norms and feed-forward layers are left out.
+    aggregation: mean over blocks, or rollout, the product N_L ... N_1. row: mean over queries i, or the row that the
+    head reads. Weakness: the same for every class; ignores residuals, norms and feed-forward layers.
     """
 
     aggregation: Literal["mean", "rollout"] = "mean"
     row: Literal["mean", "readout"] = "mean"
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    passes: ClassVar[str] = "1 f"
-    memory: ClassVar[str] = "H x T x T"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit", signed=False, complete=False, class_dependent=False, passes="1 f", memory="H x T x T"
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         trace = model.trace(batch)

@@ -1,48 +1,90 @@
-"""Ensembles: the mean of several methods' normalised scores."""
+"""Ensemble: the mean of several methods' normalised scores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
+import numpy as np
+
+from assay.core.errors import nearest
 from assay.core.spec import Spec
-from assay.core.types import Attribution, Floats, Scale
-from assay.explainers.ensembles._mean import mean_of_normalised
-from assay.explainers.ensembles.thesis_all import ThesisAll
-from assay.explainers.ensembles.thesis_top3 import ThesisTop3
+from assay.core.types import Attribution, Floats
+from assay.explainers.protocols import MethodFacts
 
-NAMED = {"thesis_all": ThesisAll().parts, "thesis_top3": ThesisTop3().parts}
+PRESETS = {  # the parameters that each preset uses
+    "thesis_top3": ("samples", "steps"),
+    "thesis_all": ("samples", "steps", "reduction"),
+}
 
 
 @dataclass(frozen=True)
 class Ensemble:
-    """score = mean over methods of scores / sum |scores|. `ensemble(thesis_all)`, `ensemble([lime, occlusion])`.
+    """score = mean over methods of scores / sum |scores|.
 
-    thesis_all and thesis_top3 are methods of their own too, with parameters.
-    Weakness: does not help where its members fail on the same inputs.
+    methods: a list, as in `ensemble([lime, occlusion])`, or a preset, as in `ensemble(thesis_all, samples=128)`. The
+    presets come from a thesis ("Assessing the Interpretability of Large Language Models", 2022). thesis_top3: LIME,
+    KernelSHAP and integrated gradients. thesis_all: these three, gradient, gradient x input, average attention and
+    attention rollout without residual.
+
+    samples (of LIME and KernelSHAP), steps (of integrated gradients) and reduction (of the gradient, thesis_all only)
+    apply to presets; None keeps the default of each method. The thesis normalises scores "to sum to 1", which is
+    undefined for signed scores; here their absolute values sum to 1. It does not say how a gradient becomes one number:
+    `reduction=sum` fits its text best, but is rounding noise where a LayerNorm reads the embeddings, hence the default
+    l2.
+
+    Weakness: does not help where its members fail on the same inputs; thesis_all mixes signed and unsigned scores.
     """
 
     methods: str | tuple[str | Spec, ...] = "thesis_top3"
-    scale: ClassVar[Scale] = "probability"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "those of its parts"
-    memory: ClassVar[str] = "that of its largest part"
-    revision: ClassVar[int] = 2
+    samples: int | None = None
+    steps: int | None = None
+    reduction: Literal["l2", "sum"] | None = None
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="probability",
+        signed=True,
+        complete=False,
+        class_dependent=True,
+        passes="those of its parts",
+        memory="that of its largest part",
+        revision=2,
+    )
 
     def __post_init__(self) -> None:
-        if isinstance(self.methods, str) and self.methods not in NAMED:
-            raise ValueError(
-                f"there is no ensemble {self.methods!r}; allowed: {', '.join(NAMED)}, or a [list] of methods"
-            )
         if not self.methods:
             raise ValueError("an ensemble needs at least one method")
+        if isinstance(self.methods, str) and self.methods not in PRESETS:
+            raise ValueError(
+                f"unknown ensemble {self.methods!r}; {nearest(self.methods, PRESETS)}, or a [list] of methods"
+            )
+        used = PRESETS[self.methods] if isinstance(self.methods, str) else ()
+        for name in ("samples", "steps", "reduction"):
+            if getattr(self, name) is not None and name not in used:
+                where = f"the preset {self.methods}" if used else "a list of methods; set it on the methods themselves"
+                raise ValueError(f"{name} does not apply to {where}")
 
     @property
     def parts(self) -> Sequence[str]:
-        return NAMED[self.methods] if isinstance(self.methods, str) else [str(m) for m in self.methods]
+        if not isinstance(self.methods, str):
+            return [str(method) for method in self.methods]
+        # LIME comes first: the ensemble takes its value and scale from its first member
+        top3 = [
+            _spec("lime", samples=self.samples),
+            _spec("kernel_shap", samples=self.samples),
+            _spec("integrated_gradients", steps=self.steps),
+        ]
+        if self.methods == "thesis_top3":
+            return top3
+        gradient = _spec("gradient", reduction=self.reduction)
+        return [*top3, gradient, "gradient_x_input", "average_attention", "attention_rollout(residual=False)"]
 
     def combine(self, attributions: Sequence[Attribution]) -> Floats:
-        return mean_of_normalised(attributions)
+        normalised = [a.scores / max(float(np.abs(a.scores).sum()), 1e-30) for a in attributions]
+        mean: Floats = np.mean(normalised, axis=0)
+        return mean
+
+
+def _spec(name: str, **parameters: int | str | None) -> str:
+    """The spec of a member; parameters that are None keep their defaults."""
+    return str(Spec(name, tuple((key, value) for key, value in parameters.items() if value is not None)))

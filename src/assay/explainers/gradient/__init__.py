@@ -1,1 +1,1 @@
-"""Methods that follow the gradient of the model."""
+"""Methods based on the gradient of the model."""

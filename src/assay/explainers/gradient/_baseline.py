@@ -1,4 +1,4 @@
-"""The far end of a path: the input with every unit removed."""
+"""The baseline of a path: the input with every unit removed."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from assay.models.model import Model
 def baseline_embeddings(model: Model, batch: Batch, baseline: str | None) -> Tensor:
     """(B,T,D); special tokens stay in place. `mask` is short for mask_token; None is the model's default removal."""
     name = "mask_token" if baseline == "mask" else baseline
-    # no warning: whoever chose the removal of the whole call has given it
+    # the choice of the removal for the whole call has already warned
     return removal_for(model, name, warn=False).reference(model, batch).detach()

@@ -1,4 +1,4 @@
-"""Gradients at many points in embedding space, as many at once as the budget allows."""
+"""Gradients at many points in embedding space, in batches within the budget."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Points = Callable[[Tensor, Tensor], Tensor]  # (owner (R,), row (R,)) -> embeddi
 def summed_gradients(
     model: Model, batch: Batch, targets: Targets, owner: Tensor, weight: Tensor, points: Points
 ) -> Tensor:
-    """sum over rows r of weight[r] * gradient at points(r), added up for the input owner[r]: (B,T,D)."""
+    """(B,T,D) for each input, the sum over its rows r (owner[r]) of weight[r] * gradient at points(r)."""
     total: Tensor | None = None
     for rows in parts(batch, len(owner)):
-        mine = owner[rows]
-        index = mine.tolist()
-        point = points(mine, rows)
+        owners = owner[rows]
+        index = owners.tolist()
+        point = points(owners, rows)
         try:
             gradient = model.gradients(replace(batch.take(index), embeddings=point), targets.take(index)).gradient
         except NotFiniteError as error:
@@ -32,14 +32,14 @@ def summed_gradients(
             raise
         part = wide(weight[rows].view(-1, 1, 1) * gradient)
         total = part.new_zeros(len(batch), *part.shape[1:]) if total is None else total
-        total = total.index_add(0, mine, part)
+        total = total.index_add(0, owners, part)
     if total is None:
         raise ValueError("no points given")
     return total
 
 
 def parts(batch: Batch, rows: int) -> tuple[Tensor, ...]:
-    """0..rows-1 in as few parts as the budget allows, all of about the same size."""
+    """Split 0..rows-1 into as few parts as the budget allows, of about equal size."""
     size = max(1, batch.budget // batch.ids.shape[1])
     return torch.arange(rows, device=batch.ids.device).chunk(math.ceil(rows / size))
 

@@ -1,4 +1,4 @@
-"""Where to evaluate an integral over [0, 1], and with which weights."""
+"""Nodes and weights for integrals over [0, 1]."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import roots_legendre
 
-Rule = Literal["adaptive", "gauss_legendre", "left", "right", "middle"]
+QuadratureRule = Literal["adaptive", "gauss_legendre", "left", "right", "middle"]
 Reals = NDArray[np.float64]
 
-SCAN = 9  # points at which the path's value is looked at beforehand, ends included
-WIDTH = 0.07  # how far a change seen between two of them is spread
-SHARE = 0.8  # of the nodes that go where the value changes; the rest is spread evenly
+SCAN = 9  # points at which the path's value is computed first, including both ends
+WIDTH = 0.07  # how far a change between two of them is spread
+SHARE = 0.8  # of the nodes placed where the value changes; the others are spread evenly
 
 
-def quadrature(rule: Rule, steps: int) -> tuple[Reals, Reals]:
+def quadrature(rule: QuadratureRule, steps: int) -> tuple[Reals, Reals]:
     """Nodes and weights (S,)."""
     if rule in ("gauss_legendre", "adaptive"):
         nodes, weights = roots_legendre(steps)  # numpy's leggauss takes 10 s for 1,024 nodes
@@ -28,10 +28,10 @@ def quadrature(rule: Rule, steps: int) -> tuple[Reals, Reals]:
 def adaptive(values: Reals, steps: int) -> tuple[Reals, Reals]:
     """Nodes and weights (B,S) for paths whose values at SCAN even points are (B,SCAN).
 
-    Gauss-Legendre in a new variable t = T(a), where T rises fast where the value was seen to change: a mixture of the
-    identity and of logistic steps at the middle of each interval, as high as the change in it. T is smooth, so the
-    rule converges as fast as before, from far fewer nodes; weights are scaled to sum
-    to 1, so constants (a linear model) stay exact.
+    Gauss-Legendre in a new variable t = T(a), where T rises fast where the value changes: a mixture of the identity and
+    of logistic steps at the middle of each interval, as high as the change in it. T is smooth, so the order of
+    convergence stays the same with far fewer nodes; weights are scaled to sum to 1, so constants (a linear model) stay
+    exact.
     """
     t, weight = quadrature("gauss_legendre", steps)
     change = np.abs(np.diff(values)) + 1e-9
@@ -39,8 +39,8 @@ def adaptive(values: Reals, steps: int) -> tuple[Reals, Reals]:
     grid = np.linspace(0, 1, 513)
     nodes = np.stack([np.interp(t, _rise(grid, h)[0], grid) for h in height])  # (B,S)
     for _ in range(4):  # Newton's method from the interpolated start
-        there, slope = zip(*(_rise(a, h) for a, h in zip(nodes, height, strict=True)), strict=True)
-        nodes = np.clip(nodes - (np.stack(there) - t) / np.stack(slope), 0, 1)
+        value, slope = zip(*(_rise(a, h) for a, h in zip(nodes, height, strict=True)), strict=True)
+        nodes = np.clip(nodes - (np.stack(value) - t) / np.stack(slope), 0, 1)
     slopes = np.stack([_rise(a, h)[1] for a, h in zip(nodes, height, strict=True)])
     weights = weight / slopes
     return nodes, weights / weights.sum(1, keepdims=True)

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from assay.core.types import Scale
 from assay.explainers.gradient._baseline import baseline_embeddings
+from assay.explainers.protocols import MethodFacts
 from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.model import Model
@@ -22,19 +22,15 @@ from assay.models.target import Targets
 class DeepLift:
     """score_i = <x_i - r_i, m_i>, m the gradient in which activations have slope (act(u) - act(u_r)) / (u - u_r).
 
-    What it is on a transformer: only elementwise activation modules (GELU, ReLU, SiLU, tanh) follow the rule; softmax,
-    the products of attention, norms and activations written inline keep their plain gradient at x. So it is complete
-    for perceptrons and not for transformers, where it lies close to (x - r) times the gradient.
+    On a transformer, only elementwise activation modules (GELU, ReLU, SiLU, tanh) follow the rescale rule; softmax, the
+    products of attention, norms and activations written inline keep their plain gradient at x.
+    Weakness: complete for perceptrons, but not for transformers, where it is close to (x - r) times the gradient.
     """
 
     baseline: str | None = None
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "2 f + 1 b"
-    memory: ClassVar[str] = "L x T x D"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit", signed=True, complete=False, class_dependent=True, passes="2 f + 1 b", memory="L x T x D"
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         reference = baseline_embeddings(model, batch, self.baseline)
@@ -55,7 +51,7 @@ def _hooks(modules: list[nn.Module], make: Callable[[nn.Module], Callable[..., A
 
 
 def _record(into: list[Tensor]) -> Callable[..., None]:
-    """Remember a module's input at the baseline, once per call: some modules serve several layers."""
+    """Record a module's input at the baseline, once per call: some modules serve several layers."""
 
     def hook(module: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> None:
         into.append(args[0].detach())
@@ -64,9 +60,9 @@ def _record(into: list[Tensor]) -> Callable[..., None]:
 
 
 def _rescale(recorded: list[Tensor]) -> Callable[..., Tensor]:
-    """Same output, but its slope is that of the chord from the baseline; the tangent where both inputs agree.
+    """Same output, but with the slope of the chord from the baseline; the tangent where both inputs are equal.
 
-    Chords are taken in float64: over a short step the float32 difference of two outputs is mostly rounding.
+    Chords are computed in float64: over a short step the float32 difference of two outputs is mostly rounding error.
     """
     calls = iter(recorded)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from assay.core.types import Scale
+from assay.explainers.protocols import MethodFacts
 from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.model import Model
@@ -18,25 +18,26 @@ from assay.models.target import Targets
 
 @dataclass(frozen=True)
 class Gradient:
-    """g_i = dv/dx_i at the word embedding x_i, as ||g_i||_2 (how much) or sum_d g_id (signed, as in the thesis).
+    """g_i = dv/dx_i at the word embedding x_i, reduced to ||g_i||_2 (l2), sum_d g_id (sum, signed) or ||E g_i||_2.
 
-    vocabulary: ||E g_i||_2, the norm of the gradient with respect to the one-hot input (ROAR; Madsen et al. 2022).
-    Weakness: local; where the output saturates, the gradient of what matters vanishes. The signed sum is 0 but for
-    rounding wherever every reader of the embedding is a LayerNorm (BERT, GPT-2, ViT, ...; not Llama or T5), because
-    LayerNorm(x + c) = LayerNorm(x): there `sum` ranks tokens by noise.
+    The last (vocabulary) is the norm of the gradient with respect to the one-hot input (ROAR; Madsen et al. 2022).
+    Weakness: local; where the output saturates, gradients vanish even for important words. `sum` is 0 up to rounding
+    wherever every reader of the embedding is a LayerNorm (BERT, GPT-2, ViT, ...; not Llama or T5), because
+    LayerNorm(x + c) = LayerNorm(x): there it ranks tokens by noise.
     """
 
     reduction: Literal["l2", "sum", "vocabulary"] = "l2"
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "1 f + 1 b"
-    memory: ClassVar[str] = "L x T x D"
-    revision: ClassVar[int] = 1
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "signed", self.reduction == "sum")  # the class speaks for its default
+    @property
+    def facts(self) -> MethodFacts:
+        return MethodFacts(
+            scale="logit",
+            signed=self.reduction == "sum",
+            complete=False,
+            class_dependent=True,
+            passes="1 f + 1 b",
+            memory="L x T x D",
+        )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         gradient = model.gradients(batch, targets, settle=True).gradient
@@ -45,16 +46,16 @@ class Gradient:
         return gradient if self.reduction == "l2" else gradient.sum(-1)
 
 
-_ROOTS = WeakTensorKeyDictionary()  # by word table, for as long as it lives: one root serves all batches
+_ROOTS = WeakTensorKeyDictionary()  # by word table, while it exists: all batches share one root
 
 
 def _root(table: Tensor) -> Tensor:
-    """(D,D) a symmetric R with R R = E'E, so that ||R g|| = ||E g|| for every g: nothing is ever V wide."""
-    state = table._version, table.detach().sum().item()  # the sum sees changes through .data, the version does not
-    known = _ROOTS.get(table)
-    if known is None or known[0] != state:
-        known = _ROOTS[table] = state, _computed_root(table)
-    root: Tensor = known[1]
+    """(D,D) a symmetric R with R R = E'E, so that ||R g|| = ||E g|| for every g, without tensors of width V."""
+    state = table._version, table.detach().sum().item()  # the version misses changes through .data, the sum does not
+    cached = _ROOTS.get(table)
+    if cached is None or cached[0] != state:
+        cached = _ROOTS[table] = state, _computed_root(table)
+    root: Tensor = cached[1]
     return root
 
 

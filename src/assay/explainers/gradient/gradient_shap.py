@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.gradient._baseline import baseline_embeddings
 from assay.explainers.gradient._points import each, summed_gradients
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -19,23 +19,24 @@ from assay.models.target import Targets
 
 @dataclass(frozen=True)
 class GradientShap:
-    """Mean of (x - r) . dv/dx at points r + a (x - r), a random in [0, 1], over `samples` draws.
+    """Mean of (x - r) . dv/dx at `samples` points r + a (x - r), a random in [0, 1].
 
-    The draws are stratified, one in each of `samples` equal parts of [0, 1]: unbiased like independent ones and far
-    less noisy. The reference r is the one baseline, so this is integrated gradients by random points.
+    The points are stratified, one in each of `samples` equal parts of [0, 1]: unbiased like independent points, but
+    far less noisy. There is a single reference r, the baseline, so this is integrated gradients at random points.
     Weakness: sums to v(x) - v(r) only on average.
     """
 
     samples: int = 32
     baseline: str | None = None
     seed: int = 0
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "1 f + samples (f + b)"
-    memory: ClassVar[str] = "L x T x D per sample run at once"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit",
+        signed=True,
+        complete=False,
+        class_dependent=True,
+        passes="1 f + samples (f + b)",
+        memory="L x T x D per sample run at once",
+    )
 
     def __post_init__(self) -> None:
         if self.samples < 1:

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.gradient._length import need_length
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -18,17 +18,13 @@ from assay.models.target import Targets
 class GradientXInput:
     """score_i = <dv/dx_i, x_i>, the dot product over the width of the word embedding.
 
-    Weakness: compares with a zero embedding that no text has; may be no better than random; is 0 where the model
-    normalises each embedding by itself (DeBERTa v2 and v3), and refuses those.
+    Weakness: compares with a zero embedding, which no text has; may be no better than random; not available where the
+    model normalises each embedding by itself (DeBERTa v2 and v3), because the product is then 0.
     """
 
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "1 f + 1 b"
-    memory: ClassVar[str] = "L x T x D"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit", signed=True, complete=False, class_dependent=True, passes="1 f + 1 b", memory="L x T x D"
+    )
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         need_length(model)

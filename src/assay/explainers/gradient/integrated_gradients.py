@@ -9,15 +9,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale, Scores
+from assay.core.types import Scores
 from assay.explainers.gradient._baseline import baseline_embeddings
 from assay.explainers.gradient._points import each, parts, summed_gradients
-from assay.explainers.gradient._quadrature import SCAN, Reals, Rule, adaptive, quadrature
+from assay.explainers.gradient._quadrature import SCAN, QuadratureRule, Reals, adaptive, quadrature
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
 
-MOST = 1024  # steps that `tolerance` may go up to
+MAX_STEPS = 1024  # with `tolerance`
 
 
 @dataclass(frozen=True)
@@ -25,22 +26,23 @@ class IntegratedGradients:
     """score_i = <x_i - r_i, integral_0^1 dv/dx_i (r + a (x - r)) da>, r = every unit replaced by the baseline.
 
     Complete: scores sum to v(x) - v(r) up to the quadrature error, which is reported. Rules: adaptive (default; seven
-    forward passes find where the value changes and the nodes go there), gauss_legendre, left, right and middle Riemann
-    sums. With `tolerance`, steps are doubled for the inputs whose error is larger, up to 1,024.
-    Weakness: the path leads through embeddings of no word.
+    extra forward passes find where the value changes and place the nodes there), gauss_legendre, and left, right and
+    middle Riemann sums. With `tolerance`, steps are doubled for inputs with a larger error, up to 1,024.
+    Weakness: the path passes through embeddings that belong to no word.
     """
 
     steps: int = 24
     baseline: str | None = None
-    rule: Rule = "adaptive"
+    rule: QuadratureRule = "adaptive"
     tolerance: float | None = None
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "9 f + steps (f + b); 2 f + steps (f + b) for the fixed rules"
-    memory: ClassVar[str] = "L x T x D per step run at once"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit",
+        signed=True,
+        complete=True,
+        class_dependent=True,
+        passes="9 f + steps (f + b); 2 f + steps (f + b) for the fixed rules",
+        memory="L x T x D per step run at once",
+    )
 
     def __post_init__(self) -> None:
         if self.steps < 1 or (self.tolerance is not None and self.tolerance <= 0):
@@ -51,8 +53,8 @@ class IntegratedGradients:
         return self.steps
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
-        path = _Path.between(model, batch, targets, baseline_embeddings(model, batch, self.baseline))
-        known = path.scan(SCAN if self.rule == "adaptive" else 2)  # (B,K) values along the path, both ends among them
+        path = EmbeddingPath.between(model, batch, targets, baseline_embeddings(model, batch, self.baseline))
+        known = path.scan(SCAN if self.rule == "adaptive" else 2)  # (B,K) values along the path, including both ends
         gain = known[:, -1] - known[:, 0]
         scores = self._integral(path, known, range(len(batch)), self.steps)
         error, steps = (scores.sum(-1).double() - gain).abs(), [self.steps] * len(batch)
@@ -64,7 +66,7 @@ class IntegratedGradients:
         extra = {"completeness_error": error.tolist(), "steps": steps, "value_empty": known[:, 0].tolist()}
         return Scores(scores, extra)
 
-    def _integral(self, path: _Path, known: Tensor, rows: range | list[int], steps: int) -> Tensor:
+    def _integral(self, path: EmbeddingPath, known: Tensor, rows: range | list[int], steps: int) -> Tensor:
         """(R,T) scores of some of the inputs."""
         if self.rule == "adaptive":
             nodes, weights = adaptive(known[list(rows)].numpy(force=True), steps)
@@ -74,7 +76,7 @@ class IntegratedGradients:
 
 
 @dataclass(frozen=True)
-class _Path:
+class EmbeddingPath:
     """The straight line from the baseline to each input of a batch."""
 
     model: Model
@@ -84,21 +86,23 @@ class _Path:
     end: Tensor  # (B,T,D)
 
     @staticmethod
-    def between(model: Model, batch: Batch, targets: Targets, start: Tensor) -> _Path:
+    def between(model: Model, batch: Batch, targets: Targets, start: Tensor) -> EmbeddingPath:
         model.full_logits(batch, targets)
-        return _Path(model, batch, targets, start, model.embeddings(batch))
+        return EmbeddingPath(model, batch, targets, start, model.embeddings(batch))
 
-    def take(self, rows: list[int]) -> _Path:
+    def take(self, rows: list[int]) -> EmbeddingPath:
         if rows == list(range(len(self.batch))):
             return self
-        return _Path(self.model, self.batch.take(rows), self.targets.take(rows), self.start[rows], self.end[rows])
+        return EmbeddingPath(
+            self.model, self.batch.take(rows), self.targets.take(rows), self.start[rows], self.end[rows]
+        )
 
     def point(self, owner: Tensor, alpha: Tensor) -> Tensor:
         return self.start[owner].lerp(self.end[owner], alpha.view(-1, 1, 1))
 
     @torch.no_grad()
     def scan(self, points: int) -> Tensor:
-        """(B,points) values at even distances, in float64; the end is known from the whole inputs."""
+        """(B,points) values at equal distances, in float64; the last is known from the whole inputs."""
         owner = each(self.batch, points - 1)
         alpha = torch.linspace(0, 1, points, device=owner.device)[:-1].to(self.end).repeat(len(self.batch))
         values = []
@@ -122,6 +126,6 @@ class _Path:
 
 
 def _unfinished(error: Tensor, steps: list[int], tolerance: float | None) -> list[int]:
-    """The inputs to do again, all of the same number of steps."""
-    late = [i for i, e in enumerate(error.tolist()) if tolerance is not None and e > tolerance and steps[i] < MOST]
+    """Indices of the inputs to repeat, all with the same number of steps."""
+    late = [i for i, e in enumerate(error.tolist()) if tolerance is not None and e > tolerance and steps[i] < MAX_STEPS]
     return [i for i in late if steps[i] == steps[late[0]]]

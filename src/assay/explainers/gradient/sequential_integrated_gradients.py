@@ -9,39 +9,41 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale, Scores
+from assay.core.types import Scores
 from assay.explainers.gradient._baseline import baseline_embeddings
 from assay.explainers.gradient._points import parts
 from assay.explainers.gradient._quadrature import quadrature
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model, NotFiniteError, wide
 from assay.models.target import Targets
 
-TOGETHER = 16  # rows that fill a pass: longer inputs run alone, so nothing is padded
+ROWS_PER_PASS = 16  # longer inputs run alone, so nothing is padded
 
 
 @dataclass(frozen=True)
 class SequentialIntegratedGradients:
     """score_i = <x_i - r_i, integral_0^1 dv/dx_i (x with x_i -> r_i + a (x_i - r_i)) da>: one path per token.
 
-    On its path only token i moves, so its integral is v(x) - v(x with r_i in place of x_i), for every i by itself.
-    `exact` (default) takes that difference, one forward pass per token; `exact=False` walks the path with `steps` nodes
-    of a rule and reports the largest gap to it as quadrature_error (up to 9e-4 of a logit with the paper's 50 nodes on
+    On its path only token i moves, so its integral is v(x) - v(x with r_i instead of x_i), for each i separately.
+    `exact` (default) computes that difference, one forward pass per token; `exact=False` integrates with `steps` nodes
+    of a rule and reports the largest difference as quadrature_error (up to 9e-4 of a logit with the paper's 50 nodes on
     four SST sentences and a fine-tuned MiniLM, 7e-6 with 100: docs/speed_search.md).
-    Weakness: summed over the width it is occlusion by the baseline, and as blind to redundancy; scores do not add up.
+    Weakness: summed over the width it is occlusion by the baseline, and as blind to redundancy; not complete.
     """
 
     exact: bool = True
     steps: int = 50
     rule: Literal["gauss_legendre", "left", "right", "middle"] = "gauss_legendre"
     baseline: str | None = None
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "(n + 1) f; with exact=False (n + 1) f + n steps (f + b)"
-    memory: ClassVar[str] = "T x D; with exact=False L x T x D per step run at once"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit",
+        signed=True,
+        complete=False,
+        class_dependent=True,
+        passes="(n + 1) f; with exact=False (n + 1) f + n steps (f + b)",
+        memory="T x D; with exact=False L x T x D per step run at once",
+    )
 
     def __post_init__(self) -> None:
         if self.steps < 1:
@@ -49,7 +51,7 @@ class SequentialIntegratedGradients:
 
     @property
     def rows(self) -> int:
-        return TOGETHER if self.exact else TOGETHER * self.steps
+        return ROWS_PER_PASS if self.exact else ROWS_PER_PASS * self.steps
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         moves = _Moves.of(model, batch, targets, baseline_embeddings(model, batch, self.baseline))
@@ -64,7 +66,7 @@ class SequentialIntegratedGradients:
 
 @dataclass(frozen=True)
 class _Moves:
-    """One move per token of a batch: its embedding goes to the baseline's while all others stay."""
+    """One move per token of a batch: its embedding moves to the baseline's while all others stay."""
 
     model: Model
     batch: Batch
@@ -91,7 +93,7 @@ class _Moves:
 
     @torch.no_grad()
     def effects(self) -> Tensor:
-        """(B,T) v(x) - v(x with the baseline at one place), in float64; 0 where nothing may be removed."""
+        """(B,T) v(x) - v(x with the baseline at one place), in float64; 0 at special tokens."""
         full = self.targets.values(self.model.full_logits(self.batch, self.targets).double())  # (B,)
 
         def lost(move: Tensor, rows: Tensor) -> Tensor:
@@ -113,16 +115,16 @@ class _Moves:
 
         return self._collected(len(nodes), share)
 
-    def _collected(self, times: int, ask: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-        """(B,T) what `ask` finds for `times` rows of each move, added up at the place of the move."""
-        every = torch.arange(len(self.owner), device=self.owner.device).repeat_interleave(times)
+    def _collected(self, times: int, compute: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+        """(B,T) results of `compute` for `times` rows of each move, summed at the place of the move."""
+        moves = torch.arange(len(self.owner), device=self.owner.device).repeat_interleave(times)
         total = self.end.new_zeros(self.end.shape[:2], dtype=torch.float64)
-        for rows in parts(self.batch, len(every)):
-            move = every[rows]
+        for rows in parts(self.batch, len(moves)):
+            move = moves[rows]
             try:
-                found = ask(move, rows)
+                results = compute(move, rows)
             except NotFiniteError as error:
                 error.row = int(self.owner[move][error.row])  # the input, not the row
                 raise
-            total.index_put_((self.owner[move], self.place[move]), found, accumulate=True)
+            total.index_put_((self.owner[move], self.place[move]), results, accumulate=True)
         return total

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from assay.core.types import Scale
 from assay.explainers.gradient._length import need_length
 from assay.explainers.gradient._points import each, summed_gradients
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -21,26 +21,29 @@ from assay.models.target import Targets
 class SmoothGrad:
     """Mean gradient over `samples` inputs with Gaussian noise of `noise` x (max - min) of the input's embeddings.
 
-    Reductions: l2, sum (signed), x_input (signed, dot product with the clean embedding).
-    Weakness: noisy embeddings are no words; the noise level decides what is seen.
+    Reductions: l2, sum (signed), x_input (signed, dot product with the original embedding).
+    Weakness: noisy embeddings belong to no word; results depend on the noise level.
     """
 
     samples: int = 32
     noise: float = 0.05
     reduction: Literal["l2", "sum", "x_input"] = "l2"
     seed: int = 0
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = False
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "1 f + samples (f + b)"
-    memory: ClassVar[str] = "L x T x D per sample run at once"
-    revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         if self.samples < 1 or self.noise < 0:
             raise ValueError("samples must be at least 1 and noise at least 0")
-        object.__setattr__(self, "signed", self.reduction != "l2")  # the class speaks for its default
+
+    @property
+    def facts(self) -> MethodFacts:
+        return MethodFacts(
+            scale="logit",
+            signed=self.reduction != "l2",
+            complete=False,
+            class_dependent=True,
+            passes="1 f + samples (f + b)",
+            memory="L x T x D per sample run at once",
+        )
 
     @property
     def rows(self) -> int:
@@ -66,14 +69,14 @@ class SmoothGrad:
 
 
 def _spread(embeddings: Tensor, batch: Batch) -> Tensor:
-    """(B,) largest minus smallest entry over the positions that play."""
+    """(B,) largest minus smallest entry over the positions of units."""
     playing = batch.playing.unsqueeze(-1)
     high = embeddings.masked_fill(~playing, -torch.inf).amax((1, 2))
     return high - embeddings.masked_fill(~playing, torch.inf).amin((1, 2))
 
 
 def _noise(batch: Batch, i: int, sample: int, like: Tensor) -> Tensor:
-    """(T,D) noise of one sample of one input: drawn on its own positions, so padding and order change nothing."""
+    """(T,D) noise of one sample of one input: drawn on its own positions, so that padding and order have no effect."""
     rng = np.random.default_rng((batch.seeds[i], sample))
     used = batch.playing[i].nonzero().squeeze(-1)
     draw = torch.from_numpy(rng.standard_normal((len(used), like.shape[-1]), dtype=np.float32))

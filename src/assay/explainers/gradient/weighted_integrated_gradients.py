@@ -1,4 +1,4 @@
-"""Integrated gradients as published code computed them for ROAR: each gradient weighted by its place on the path."""
+"""Integrated gradients as the published ROAR code computes them: each gradient weighted by its place on the path."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from torch import Tensor
 
 from assay.core.spec import LATER
-from assay.core.types import Scale
 from assay.explainers.gradient._baseline import baseline_embeddings
 from assay.explainers.gradient._length import need_length
 from assay.explainers.gradient._quadrature import quadrature
-from assay.explainers.gradient.integrated_gradients import _Path
+from assay.explainers.gradient.integrated_gradients import EmbeddingPath
+from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -24,22 +24,24 @@ class WeightedIntegratedGradients:
     """score_i = <x_i - r_i, 1/k sum_j (j/k) dv/dx_i (r + j/k (x - r))>, j = 1..k; r = 0 (Madsen et al. 2022, code).
 
     The code differentiates with respect to the embedding before it is scaled, so that every term has one more factor
-    j/k than the paper's formula. Not complete: for a linear model the scores sum to (k+1)/2k of v(x) - v(r). Here to
-    reproduce published numbers; for anything else take integrated_gradients. Other rules than right, the code's, come
-    to what the sum tends to, integral_0^1 a dv/dx_i (r + a (x - r)) da, with fewer points. Special tokens stay as they
-    are, where the code scaled those of a single text too.
+    j/k than the paper's formula. Rules other than right, the code's, approximate the limit of the sum,
+    integral_0^1 a dv/dx_i (r + a (x - r)) da, with fewer points. Special tokens are never scaled; the code scaled those
+    of single texts.
+    Weakness: not complete, for a linear model the scores sum to (k+1)/2k of v(x) - v(r); use it only to reproduce
+    published numbers, and integrated_gradients otherwise.
     """
 
     steps: int = 50
     baseline: str | None = "zero"
     rule: Literal["right", "gauss_legendre", "left", "middle"] = field(default="right", metadata={LATER: True})
-    scale: ClassVar[Scale] = "logit"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "1 f + steps (f + b)"
-    memory: ClassVar[str] = "L x T x D per step run at once"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="logit",
+        signed=True,
+        complete=False,
+        class_dependent=True,
+        passes="1 f + steps (f + b)",
+        memory="L x T x D per step run at once",
+    )
 
     def __post_init__(self) -> None:
         if self.steps < 1:
@@ -52,6 +54,6 @@ class WeightedIntegratedGradients:
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
         if self.baseline == "zero":
             need_length(model)
-        path = _Path.between(model, batch, targets, baseline_embeddings(model, batch, self.baseline))
+        path = EmbeddingPath.between(model, batch, targets, baseline_embeddings(model, batch, self.baseline))
         nodes, weights = (np.tile(a, (len(batch), 1)) for a in quadrature(self.rule, self.steps))
         return path.integral(nodes, nodes * weights)

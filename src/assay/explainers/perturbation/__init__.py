@@ -1,1 +1,1 @@
-"""Methods that remove units and watch the output."""
+"""Methods that remove units and observe the output."""

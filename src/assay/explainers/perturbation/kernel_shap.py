@@ -1,4 +1,4 @@
-"""KernelSHAP: Shapley values from sampled masks (Lundberg & Lee 2017), with far fewer of them."""
+"""KernelSHAP: Shapley values from sampled masks (Lundberg & Lee 2017)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from assay.core.types import Bools, Scale, Scores
+from assay.core.types import Bools, Scores
+from assay.explainers.protocols import MethodFacts
 from assay.masking.flow import Flow, Values
 
 INTERACTIONS = 3.0  # prior weight of interactions: degree k has variance about INTERACTIONS^k / k!
@@ -21,22 +22,23 @@ class KernelShap:
     """Shapley values phi_i = sum over S without i of |S|! (n-|S|-1)! / n! (v(S + i) - v(S)).
 
     Exact when all 2^n masks fit into `samples`. Otherwise masks come in pairs with their complement: every single unit
-    first, then sizes drawn evenly. `interactions` (default) fits a linear model plus a Gaussian process over odd
-    interactions, the only ones that matter to Shapley values once masks are paired; `least_squares` is the weighted
-    regression of the paper, weight (n-1) / (C(n,s) s (n-s)). Either way scores sum to v(all) - v(none).
-    Weakness: masks far from any real text decide; under-sampled for inputs of more than samples / 2 units.
+    first, then sizes drawn uniformly. `interactions` (default) fits a linear model plus a Gaussian process over odd
+    interactions, the only ones that affect Shapley values once masks are paired; `least_squares` is the weighted
+    regression of the paper, weight (n-1) / (C(n,s) s (n-s)). With both, scores sum to v(all) - v(none).
+    Weakness: depends on masks far from any real text; under-sampled for inputs of more than samples / 2 units.
     """
 
     samples: int = 512
     estimator: Literal["interactions", "least_squares"] = "interactions"
     seed: int = 0
-    scale: ClassVar[Scale] = "probability"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "at most samples f"
-    memory: ClassVar[str] = "samples x n masks; samples^2 / 4 for the fit"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="probability",
+        signed=True,
+        complete=True,
+        class_dependent=True,
+        passes="at most samples f",
+        memory="samples x n masks; samples^2 / 4 for the fit",
+    )
 
     def __post_init__(self) -> None:
         if self.samples < 4:
@@ -48,8 +50,8 @@ class KernelShap:
             values = yield keep
             return Scores(exact_shapley(keep, values), {"exact": True})
         if self.samples < 2 * n + 2:
-            few = f"kernel_shap(samples={self.samples}) is too few for {n} units: give at least {2 * n + 2}"
-            warnings.warn(few, stacklevel=2)
+            message = f"kernel_shap(samples={self.samples}): too few samples for {n} units; give at least {2 * n + 2}"
+            warnings.warn(message, stacklevel=2)
         half = np.vstack([np.ones((1, n), bool), half_masks(n, (self.samples - 2) // 2, rng)])  # (P,U)
         values = yield np.vstack([half, ~half])
         odd = (values[: len(half)] - values[len(half) :]) / 2  # (P,)
@@ -72,20 +74,20 @@ def exact_shapley(keep: Bools, values: Values) -> Values:
 
 
 def half_masks(n: int, pairs: int, rng: np.random.Generator) -> Bools:
-    """One mask of each of `pairs` distinct complementary pairs: the single units, then sizes 2..n-2 drawn evenly."""
-    found = {row.tobytes(): row for row in _first_kept(np.eye(n, dtype=bool)[rng.permutation(n)[:pairs]])}
+    """One mask of each of `pairs` distinct complementary pairs: the single units, then sizes 2..n-2 drawn uniformly."""
+    masks = {row.tobytes(): row for row in _first_kept(np.eye(n, dtype=bool)[rng.permutation(n)[:pairs]])}
     wanted = min(pairs, 2 ** (n - 1) - 1)
     low = 2 if n > 3 else 1
-    while len(found) < wanted:
+    while len(masks) < wanted:
         size = rng.integers(low, n - low + 1, size=wanted)
         rank = rng.random((wanted, n)).argsort(1).argsort(1)
         for row in _first_kept(rank < size[:, None]):
-            found.setdefault(row.tobytes(), row)
-    return np.array(list(found.values())[:wanted])
+            masks.setdefault(row.tobytes(), row)
+    return np.array(list(masks.values())[:wanted])
 
 
 def _first_kept(keep: Bools) -> Bools:
-    """A pair is known by the member that keeps the first unit."""
+    """Represent each pair by the mask that keeps the first unit."""
     return np.where(keep[:, :1], keep, ~keep)
 
 
@@ -105,7 +107,7 @@ def with_interactions(half: Bools, odd: Values) -> Values:
     trend: Values = np.linalg.lstsq(x.T @ solved, solved.T @ odd, rcond=None)[0]
     rest = cho_solve(factor, odd - x @ trend)  # (P,)
     shapley: Values = 2 * (trend + rest @ _shares(x, lam) / top)
-    shapley += (2 * odd[0] - shapley.sum()) / n  # what rounding and the jitter cost
+    shapley += (2 * odd[0] - shapley.sum()) / n  # corrects rounding and the jitter
     return shapley
 
 
@@ -129,12 +131,12 @@ def _shares(x: Values, lam: float) -> Values:
 
 
 def least_squares(half: Bools, odd: Values) -> Values:
-    """The paper's weighted regression on paired masks, each size's kernel mass shared by the masks drawn of it."""
+    """The paper's weighted regression on paired masks, each size's kernel mass divided among its sampled masks."""
     n = half.shape[1]
     keep, total = half[1:], 2 * odd[0]
     size = np.minimum(keep.sum(1), n - keep.sum(1))
-    drawn = np.bincount(size, minlength=n + 1)
-    weight = (n - 1) / (size * (n - size)) / drawn[size]
+    masks_of_size = np.bincount(size, minlength=n + 1)
+    weight = (n - 1) / (size * (n - size)) / masks_of_size[size]
     x = np.where(keep, 1.0, -1.0)
     design, y = x[:, :-1] - x[:, -1:], 2 * odd[1:] - x[:, -1] * total
     root = np.sqrt(weight)

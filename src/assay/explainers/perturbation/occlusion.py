@@ -7,21 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.core.types import Scale
+from assay.explainers.protocols import MethodFacts
 from assay.masking.flow import Flow
 
 
 @dataclass(frozen=True)
 class Occlusion:
-    """score_i = v(all) - v(all but i). Weakness: blind to redundancy, two copies of a cue both score nothing."""
+    """score_i = v(all) - v(all but i). Weakness: blind to redundancy; two copies of a cue both score 0."""
 
-    scale: ClassVar[Scale] = "probability"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "(n + 1) f"
-    memory: ClassVar[str] = "n x n masks"
-    revision: ClassVar[int] = 1
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        scale="probability", signed=True, complete=False, class_dependent=True, passes="(n + 1) f", memory="n x n masks"
+    )
 
     def flow(self, n: int, rng: np.random.Generator) -> Flow:
         values = yield np.vstack([~np.eye(n, dtype=bool), np.ones((1, n), bool)])  # (U+1,U)

@@ -1,1 +1,1 @@
-"""Methods that search for the order of units that a faithfulness metric likes best."""
+"""Methods that search for the order of units that maximises a faithfulness metric."""

@@ -4,47 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from assay.core.spec import Spec
-from assay.core.types import Bools, Scale, Scores
+from assay.core.types import Bools, Scores
+from assay.explainers.protocols import MethodFacts
 from assay.explainers.search._objective import KEPT, REMOVED, canonical, objective_of, prefix_weights, scale_of
 from assay.faithfulness.protocol import Ints, Values
 from assay.masking.flow import Flow
 
-ROUNDING = 1e-6  # of the largest value: what differs by less is equal, or float32 would rank units that do nothing
+ROUNDING = 1e-6  # relative to the largest value: smaller differences are rounding error, and count as ties
 
 
 @dataclass(frozen=True)
 class BeamSearch:
-    """The order (most important first) with the best sum over its prefixes S of v(S kept) - v(S removed).
+    """The order (most important first) with the highest sum over its prefixes S of v(S kept) - v(S removed).
 
-    Objectives: comp_suff (that sum), comp (v(x) - v(S removed)), suff (v(S kept) - v(x)), or any faithfulness metric,
-    e.g. `beam_search(objective=log_odds(protocol=aml))`, on that metric's scale; units go by the removal of the call.
-    What follows depends on the set alone, so of all orders of one set only the best stays: the `beam` best sets of each
-    size are extended by every unit (the authors' package keeps orders, 50 of them). Exact where nothing was dropped,
-    which is reported with the order. Between the sizes that a metric looks at, sets are led by the next one; behind the
-    last, units follow by their effect alone. Scores are ranks n-1 .. 0 less the offset in {-0.5, ..., n-0.5} with which
-    most signs agree with v(x) - v(x without i). Weakness: finds what the metric rewards, also where the metric errs.
+    Objectives: comp_suff (that sum), comp (v(x) - v(S removed)), suff (v(S kept) - v(x)), or any faithfulness metric on
+    its own scale, e.g. `beam_search(objective=log_odds(protocol=aml))`. Units are removed as the call specifies.
+    The rest of an order depends only on the set of its first units, so only the best order of each set is kept, and the
+    `beam` best sets of each size are extended by every unit (the authors' package keeps 50 orders). The result is exact
+    if no set was dropped, which is reported with the order. Between the sizes that a metric uses, sets are ranked by
+    the next one; after the last, units follow by their individual effects. Scores are ranks n-1 .. 0 minus the offset
+    in {-0.5, ..., n-0.5} for which most signs agree with v(x) - v(x without i).
+    Weakness: finds what the metric rewards, even where the metric is wrong.
     """
 
     objective: str | Spec = "comp_suff"
     beam: int = 10
-    scale: ClassVar[Scale] = "probability"
-    signed: ClassVar[bool] = True
-    complete: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = True
-    passes: ClassVar[str] = "at most (beam n (n + 1) + n) f"
-    memory: ClassVar[str] = "beam x n x n masks"
-    revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         if self.beam < 1:
             raise ValueError("beam must be at least 1")
         object.__setattr__(self, "objective", canonical(self.objective))
-        object.__setattr__(self, "scale", scale_of(self.objective))  # the class speaks for its default
+
+    @property
+    def facts(self) -> MethodFacts:
+        return MethodFacts(
+            scale=scale_of(self.objective),
+            signed=True,
+            complete=False,
+            class_dependent=True,
+            passes="at most (beam n (n + 1) + n) f",
+            memory="beam x n x n masks",
+        )
 
     def flow(self, n: int, rng: np.random.Generator) -> Flow:
         metric = objective_of(self.objective)
@@ -52,19 +56,19 @@ class BeamSearch:
         equal = ROUNDING * float(np.abs(alone).max())
         effect = alone[-1] - alone[:-1]
         first, exact = yield from self._search(prefix_weights(metric, n), equal)
-        order = _followed(first, ranking(effect, equal))
+        order = _completed(first, ranking(effect, equal))
         keep = metric.keeps(order)
-        values = (yield keep) if len(keep) else np.zeros(0)  # the search has asked for these: they cost nothing
+        values = (yield keep) if len(keep) else np.zeros(0)  # already computed during the search
         extra = {"order": order.tolist(), "objective_value": metric.measure(values, float(alone[-1])), "exact": exact}
         return Scores(signed_ranks(order, np.where(np.abs(effect) > equal, effect, 0.0)), extra)
 
     def _search(self, weights: Values, equal: float) -> Generator[Bools, Values, tuple[Ints, bool]]:
-        """The best first units, as many as the objective looks at, and whether no set was ever dropped."""
-        looked_at = [size for size in range(1, len(weights)) if weights[size].any()]
+        """The best first units, as many as the objective uses, and whether no set was dropped."""
+        used_sizes = [size for size in range(1, len(weights)) if weights[size].any()]
         beam, exact = _Beam.start(len(weights)), True
-        for size in range(1, max(looked_at, default=0) + 1):
+        for size in range(1, max(used_sizes, default=0) + 1):
             beam = beam.extended(equal)
-            ahead = next(s for s in looked_at if s >= size)
+            ahead = next(s for s in used_sizes if s >= size)
             gain = yield from _gain(beam.sets, weights[ahead])
             best = ranking(beam.totals + gain, equal * np.abs(weights[ahead]).max())[: self.beam]
             exact = exact and len(best) == len(gain)
@@ -74,7 +78,7 @@ class BeamSearch:
 
 @dataclass(frozen=True)
 class _Beam:
-    """Sets of one size, each with its best order and what that has gained so far; the most promising first."""
+    """Sets of one size, each with its best order and the gain so far; the most promising first."""
 
     sets: Bools  # (K,U)
     totals: Values  # (K,)
@@ -101,7 +105,7 @@ class _Beam:
 
 
 def _gain(sets: Bools, weight: Values) -> Generator[Bools, Values, Values]:
-    """(K,) what each set adds to the objective; asks only for the masks that count."""
+    """(K,) what each set adds to the objective; requests only masks with a weight."""
     parts = [(weight[kind], mask) for kind, mask in ((REMOVED, ~sets), (KEPT, sets)) if weight[kind]]
     values = yield np.vstack([mask for _, mask in parts])
     gain: Values = np.array([w for w, _ in parts]) @ values.reshape(len(parts), -1)
@@ -109,19 +113,19 @@ def _gain(sets: Bools, weight: Values) -> Generator[Bools, Values, Values]:
 
 
 def ranking(values: Values, equal: float) -> Ints:
-    """Indices from the highest value down; values that follow each other within `equal` keep their places."""
+    """Indices from the highest value to the lowest; values within `equal` of the next keep their original order."""
     order = np.argsort(-values, kind="stable")
     tier = np.concatenate([[0], np.cumsum(-np.diff(values[order]) > equal)])
     return order[np.lexsort((order, tier))]
 
 
-def _followed(first: Ints, others: Ints) -> Ints:
-    """The whole order: the units found, then the others in theirs."""
+def _completed(first: Ints, others: Ints) -> Ints:
+    """The complete order: the first units, then the others in their order."""
     return np.concatenate([first, others[~np.isin(others, first)]])
 
 
 def signed_ranks(order: Ints, effect: Values) -> Values:
-    """Ranks n-1 .. 0 of an order less the offset that makes most signs those of the effects; the smallest of equals."""
+    """Ranks n-1 .. 0 of an order minus the (smallest) offset for which most signs match those of the effects."""
     n = len(order)
     rank = np.empty(n)
     rank[order] = np.arange(n)[::-1]

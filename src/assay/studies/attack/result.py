@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from assay.core.types import Attribution, Example
-from assay.evaluation.adversarial.top_k_attack import MEASURES, TopKAttack, summary
+from assay.evaluation.adversarial.top_k_attack import MEASURES, summary
 from assay.reports import study_page as parts
 from assay.reports.heat_maps import KEY, heat_map, pictures, shown_units
 from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.reports.symbols import figures
 from assay.statistics.sentences import listed
+from assay.studies.attack.study import Attack
 
 MEASURED = ("gradient", "gradient_x_input", "integrated_gradients(tolerance=0.05)")  # for the default methods
 HEADS = {
@@ -31,7 +31,7 @@ HEADS = {
 class Attacked(parts.StudyResult):
     """What an attack on explanations found."""
 
-    study: TopKAttack
+    study: Attack
 
     @cached_property
     def summary(self) -> list[dict[str, Any]]:
@@ -43,7 +43,7 @@ class Attacked(parts.StudyResult):
         """One sentence per objective."""
         return [_sentence(o, [r for r in self.summary if r["objective"] == o]) for o in self.study.objectives]
 
-    def to_html(self, path: str | Path, command: str | None = None) -> None:
+    def html(self, command: str | None = None) -> str:
         """One self-contained page with original and attacked heat maps side by side."""
         who = method_styles(self.methods, None)
         scale = sum(row["epsilon_in_scale"] for row in self.rows) / len(self.rows)
@@ -62,7 +62,7 @@ class Attacked(parts.StudyResult):
             "Reproduce": parts.reproduce(self.model, self.data, self.study, command),
         }
         title = f"Can explanations of {self.model.title} be changed while its prediction stays?"
-        parts.write(parts.page(title, self.verdict, facts, sections), path)
+        return parts.page(title, self.verdict, facts, sections)
 
     def _table(self, who: dict[str, MethodStyle]) -> str:
         head = "".join(f'<th scope="col" class="n">{HEADS[name]}</th>' for name in MEASURES)
@@ -122,29 +122,6 @@ def before_and_after(
     label, p = escape(rows[0]["original"]["label"]), rows[0]["original"]["extra"]["probability"]
     head = f"<header><h3>{escape(title)}</h3><p>predicted <b>{label}</b> ({p:.0%})</p></header>"
     return f'<article class="ex">{head}{maps}</article>'
-
-
-def attack(
-    model: Any = "builtin",
-    dataset: Any = "builtin",
-    methods: Sequence[Any] | None = None,
-    *,
-    limit: int | None = 16,
-    objectives: Sequence[str] | None = None,
-    progress: bool | None = None,
-    **settings: Any,
-) -> Attacked:
-    """Perturb word embeddings so that the explanation changes and the prediction does not.
-
-    dataset: anything `load_dataset` takes. methods: specs of differentiable methods; None is the three of the thesis,
-    with integrated gradients measured by as many nodes as it takes (see `measured` of TopKAttack).
-    objectives: prediction_kept, probability_matched; None is both. settings: further fields of TopKAttack (epsilon,
-    relative, share, alpha, beta, steps, rate, halve, tolerance, patience, matched, scale, units, removal, seed, ...).
-    """
-    chosen: dict[str, Any] = {"measured": MEASURED} if methods is None else {"methods": tuple(methods)}
-    chosen |= {} if objectives is None else {"objectives": tuple(objectives)}
-    study = TopKAttack(**(chosen | settings))
-    return Attacked.by(study, model, dataset, limit, progress)
 
 
 def _cell(found: Sequence[float]) -> str:

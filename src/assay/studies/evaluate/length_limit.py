@@ -1,58 +1,41 @@
-"""What the model never read: units past its length limit have no score, and a reader must know how many."""
+"""How much of the data lies past the model's length limit, where units have no score."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from assay.core.types import Unit
-from assay.evaluation.gold import true_units
-from assay.masking.units import divide
-from assay.studies.evaluate.evaluation import Evaluation
+if TYPE_CHECKING:
+    from assay.studies.evaluate.evaluation import Evaluation
 
 
 @dataclass(frozen=True)
 class PastLimit:
-    """Counts over all examples; `rationale` of units that a rationale marks."""
+    """Counts over all examples; `rationale_units` are those that a rationale marks."""
 
     examples: int
-    of_examples: int
+    all_examples: int
     units: int
-    of_units: int
-    rationale: int
-    of_rationale: int
+    all_units: int
+    rationale_units: int
+    all_rationale_units: int
 
     @property
     def sentence(self) -> str:
-        share = f"{self.units / self.of_units:.1%}"
+        share = f"{self.units / self.all_units:.1%}"
         text = (
-            f"{self.examples} of {self.of_examples} examples are longer than the model reads: "
-            f"{share} of all units lie past the limit, have no score and are left out of every metric."
+            f"{self.examples} of {self.all_examples} examples are longer than the model's limit: "
+            f"{share} of all units lie past it, have no score and are left out of every metric."
         )
-        if self.of_rationale:
-            text += f" They hold {self.rationale / self.of_rationale:.1%} of the units that rationales mark."
+        if self.all_rationale_units:
+            text += f" They include {self.rationale_units / self.all_rationale_units:.1%} of the rationale units."
         return text
 
 
 def past_limit(evaluation: Evaluation) -> PastLimit | None:
-    """None where everything was read. Reads the inputs again, which costs no pass through the model."""
-    if not evaluation.unseen.any():
+    """None where the model reads everything."""
+    units, hidden, marked, hidden_marked = evaluation.unit_counts.T
+    if not hidden.any():
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # one for each long input, which this sums up
-        units = [_units(evaluation, i) for i in range(len(evaluation.dataset))]
-    marks = [true_units(part, example) for part, example in zip(units, evaluation.dataset, strict=True)]
-    hidden = [[not unit.seen for unit in part] for part in units]
-    return PastLimit(
-        examples=int((evaluation.unseen > 0).sum()),
-        of_examples=len(units),
-        units=int(evaluation.unseen.sum()),
-        of_units=sum(map(len, units)),
-        rationale=sum(int(mark[h].sum()) for mark, h in zip(marks, hidden, strict=True)),
-        of_rationale=sum(int(mark.sum()) for mark in marks),
-    )
-
-
-def _units(evaluation: Evaluation, i: int) -> tuple[Unit, ...]:
-    settings = evaluation.settings
-    return divide(evaluation.model.encode(evaluation.dataset[i]), settings["units"], settings["scope"]).units
+    sums = (int(counts.sum()) for counts in (hidden, units, hidden_marked, marked))
+    return PastLimit(int((hidden > 0).sum()), len(units), *sums)

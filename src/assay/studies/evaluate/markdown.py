@@ -37,7 +37,7 @@ def _about(result: Result) -> str:
 
 
 def _table(result: Result) -> str:
-    found = {metric: c for metric, c in result.comparisons.items() if metric not in result.twins}
+    found = result.comparisons
     heads = [f"{metric} {arrow(c.better)}" for metric, c in found.items()]
     methods = [s.method for s in next(iter(found.values())).standings]
     rows = [[f"`{m}`", *(_cell(result, metric, m) for metric in found)] for m in methods]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from assay.evaluation import AGREEMENT
 from assay.evaluation.metrics import is_faithfulness
 from assay.reports.method_style import MethodStyle, breakable, method_styles
 from assay.reports.metric_docs import card
@@ -103,7 +104,7 @@ def _careful(found: Mapping[str, Comparison]) -> str:
 def _says(result: Result, metric: str, who: Mapping[str, MethodStyle]) -> str:
     """The sentence of one metric; what it cannot tell stands apart, in a softer voice."""
     c = result.comparisons[metric]
-    note = "" if metric in result.twins else c.power_note
+    note = c.power_note
     _, _, text = result.sentence(metric).removesuffix(note).strip().partition(": ")
     text = text if text.startswith(tuple(who)) else text[:1].upper() + text[1:]
     after = f"<em>{escape(note)}</em>" if note else ""
@@ -143,17 +144,11 @@ def _facts(result: Result, measures: Mapping[str, Interval]) -> str:
 
 
 def _glance(result: Result, who: Mapping[str, MethodStyle]) -> str:
-    own = {metric: c for metric, c in result.comparisons.items() if metric not in result.twins}
-    same = " ".join(f"{twin} has the same numbers as {other}." for twin, other in result.twins.items())
-    return glance(own, who) + (f'<p class="note">{escape(same)}</p>' if same else "") if own else ""
+    return glance(result.comparisons, who) if result.comparisons else ""
 
 
 def _ranking(result: Result, who: Mapping[str, MethodStyle]) -> str:
-    found, tables = result.comparisons, []
-    for metric, comparison in found.items():
-        if metric not in result.twins:
-            names = [metric, *(twin for twin, other in result.twins.items() if other == metric)]
-            tables.append(ranking(names, comparison, who))
+    tables = [ranking(metric, comparison, who) for metric, comparison in result.comparisons.items()]
     if not tables:
         return ""
     dashed = "the dashed line is the control's mean; " if result.control else ""
@@ -168,7 +163,7 @@ def _curves(result: Result, who: Mapping[str, MethodStyle]) -> str:
     evaluation, plots = result.evaluation, []
     for metric, rows in evaluation.curves.items():
         points = next(iter(rows.values())).shape[-1]
-        if metric not in result.comparisons or metric in result.twins or points < 2:
+        if metric not in result.comparisons or points < 2:
             continue
         c, step = result.comparisons[metric], steps(evaluation.metrics[metric])
         banded = [m for m in dict.fromkeys((c.control, c.best.method)) if m is not None]
@@ -191,9 +186,10 @@ def _agreement(result: Result, who: Mapping[str, MethodStyle]) -> str:
     if len(who) < 2:
         return ""
     rows = {pair: np.nan_to_num(row).tolist() for pair, row in result.evaluation.agreement.items()}
+    measure = card(AGREEMENT.make(result.evaluation.settings["agreement"][0]))
     note = (
-        "<p class=\"note\">Spearman's rank correlation of two methods' scores, mean over examples: 1 tells the same "
-        "story, 0 has nothing to do with it. Agreement is no proof: two methods may share a mistake.</p>"
+        f'<p class="note">{escape(measure.title)}, mean over examples; 1 means full agreement. '
+        "Two methods can agree because they share a mistake.</p>"
     )
     return note + agreement(rows, who, int(result.evaluation.settings["seed"]))
 
@@ -231,9 +227,6 @@ def _card(result: Result, metric: str) -> str:
     lines += [f"<p><b>Weakness:</b> {_code(about.weakness)}</p>"] if about.weakness else []
     if metric not in result.comparisons:
         lines.append("<p><b>Not measured:</b> no example has what this metric needs, such as a rationale.</p>")
-    if metric in result.twins:
-        twin = escape(result.twins[metric])
-        lines.append(f"<p><b>The same numbers as {twin}</b> under this protocol, and counted once.</p>")
     head = f"<h3>{breakable(metric)} <small>{arrow(about.better)} {about.direction}</small></h3>"
     return f'<article class="card">{head}<p>{escape(about.title)}.</p>{"".join(lines)}{pairs(words)}</article>'
 

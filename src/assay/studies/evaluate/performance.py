@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.core.rng import generator
-from assay.evaluation import GOLD
+from assay.evaluation import PERFORMANCE
 from assay.statistics.bootstrap import Interval
 from assay.studies.evaluate.evaluation import Evaluation
 
@@ -19,12 +19,12 @@ def performance(evaluation: Evaluation) -> dict[str, Interval]:
         return {}
     outputs, gold = evaluation.outputs[known], np.array([evaluation.gold[i] for i in known])
     task = "regression" if evaluation.model.task == "regression" else "classification"
-    names = [n for n in GOLD.names if GOLD.group(n) == "performance" and GOLD.get(n).task == task]
+    names = [n for n in PERFORMANCE.names if PERFORMANCE.get(n).facts.task == task]
     n = len(known)
     draws = generator("performance", evaluation.settings["seed"]).integers(0, n, (RESAMPLES if n > 1 else 0, n))
     out = {}
     for name in names:
-        score = GOLD.make(name).score
+        score = PERFORMANCE.make(name).score
         value = float(score(outputs, gold))
         if not np.isfinite(value):
             continue

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.faithfulness.protocol import rules
+from assay.faithfulness.protocol import get_protocol
 from assay.masking.removal import REMOVALS
 from assay.models.model import Model
-from assay.studies.evaluate.slice import metric_removal
+from assay.studies.evaluate.task import metric_removal
 
 MANY = 1000  # units of an imaginary text, so many that every share is a whole number of them
 
@@ -51,15 +51,15 @@ def removal_key(removal: Any) -> str:
 
 def protocol_words(metric: Any, model: Model) -> dict[str, str]:
     """The protocol in words, line by line."""
-    rule, step = rules(metric.protocol), steps(metric)
-    used, wanted = removal_name(metric_removal(model, metric)), metric.removal or rule.removal
+    rule, step = get_protocol(metric.protocol), steps(metric)
+    used, wanted = removal_name(metric_removal(model, metric)), metric.facts.removal or rule.removal
     shares = "one by one" if step.one_by_one else ", ".join(f"{100 * s:g}" for s in step.shares) + " %"
     at_least = f", at least {rule.minimum}" if rule.minimum else ""
     return {
         "protocol": metric.protocol,
         f"units {step.verb}": shares if step.one_by_one else f"{shares} (rounded {_way(rule.rounding)}{at_least})",
         "removal": used if used == wanted else f"{used}, because this model cannot have {wanted}",
-        "scale": "raw output" if model.task == "regression" else metric.scale or rule.scale,
+        "scale": "raw output" if model.task == "regression" else metric.facts.scale or rule.scale,
     }
 
 

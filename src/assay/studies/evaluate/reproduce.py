@@ -23,6 +23,8 @@ def python_call(evaluation: Evaluation) -> str:
         given["removal"] = removal_name(settings["removal"])
     usual = {"units": "token", "scope": None, "target": "predicted"}
     given |= {name: settings[name] for name, default in usual.items() if settings[name] != default}
+    if settings["agreement"][0] != "spearman":
+        given["agreement"] = settings["agreement"][0]
     given |= {"limit": len(evaluation.dataset), "seed": settings["seed"]}
     model = _literal(evaluation.model.name, "model")
     data = _literal(evaluation.dataset.name, "dataset")

@@ -1,8 +1,7 @@
-"""assay.evaluate and what it returns: a table with intervals, a verdict in plain words, a page to show."""
+"""The result of an evaluation: a table with intervals, a verdict, and a page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,14 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.core.errors import AssayError, SpecError
-from assay.datasets.load import load_dataset
-from assay.experiments.store import Store, default_folder
+from assay.core.errors import AssayError
 from assay.statistics.pooled import pooled
 from assay.statistics.verdict import Comparison, compare, overall
-from assay.studies.evaluate.evaluation import Evaluation, run_evaluation
+from assay.studies.evaluate.evaluation import Evaluation
 from assay.studies.evaluate.performance import performance
-from assay.studies.evaluate.study import METHODS, METRICS, PLAUSIBILITY
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,7 @@ class Result:
             if whole.any():
                 kept = {method: self._weighted(name, column, whole) for method, column in values.items()}
                 seed = int(self.evaluation.settings["seed"])
-                out[name] = compare(kept, made[name].better, control=self.control, seed=seed)
+                out[name] = compare(kept, made[name].facts.better, control=self.control, seed=seed)
         return out
 
     def _weighted(self, metric: str, column: NDArray[np.float64], whole: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -75,32 +71,13 @@ class Result:
             raise AssayError("this needs pandas; install it with: pip install 'assay[data]'") from error
         return pandas.DataFrame(self.table())
 
-    @cached_property
-    def twins(self) -> dict[str, str]:
-        """Metrics that are another one under this protocol, number by number: two names, but one witness."""
-        own, out = list[str](), dict[str, str]()
-        for name in self.comparisons:
-            same = [other for other in own if self._same(name, other)]
-            if same:
-                out[name] = same[0]
-            else:
-                own.append(name)
-        return out
-
-    def _same(self, one: str, other: str) -> bool:
-        values, weights = self.evaluation.values, self.evaluation.weights
-        alike = all(np.array_equal(x, values[other][m], equal_nan=True) for m, x in values[one].items())
-        return alike and np.array_equal(weights.get(one, 1.0), weights.get(other, 1.0), equal_nan=True)
-
     @property
     def overall(self) -> str:
-        """One sentence across metrics; twins are counted once."""
-        return overall({metric: c for metric, c in self.comparisons.items() if metric not in self.twins})
+        """One sentence across metrics."""
+        return overall(self.comparisons)
 
     def sentence(self, metric: str) -> str:
         """The verdict on one metric."""
-        if metric in self.twins:
-            return f"{metric}: the same numbers as {self.twins[metric]} under this protocol."
         return self.comparisons[metric].sentence(metric)
 
     @property
@@ -126,56 +103,3 @@ class Result:
             Path(path).write_text(page(self, command), encoding="utf-8")
         except OSError as error:
             raise AssayError(f"cannot write {path}: {error.strerror}") from error
-
-
-def evaluate(
-    model: Any = "builtin",
-    dataset: Any = "builtin",
-    methods: Sequence[Any] | None = None,
-    metrics: Sequence[str] | None = None,
-    *,
-    protocol: str = "eraser",
-    removal: str | None = None,
-    units: str = "token",
-    scope: int | str | None = None,
-    target: str = "predicted",
-    scale: str | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    store: str | Path | None = None,
-    batch_tokens: int | None = None,
-    progress: bool | None = None,
-) -> Result:
-    """Which explanation can be trusted: a ranking of methods with intervals and a verdict.
-
-    dataset: anything `load_dataset` takes. methods, metrics: specs; None is a default choice. protocol: eraser, thesis,
-    aml or aml_code. removal is for the methods; metrics remove as the protocol says. target: 'predicted' or 'gold'.
-    scale: what is explained (probability, logit, ...) instead of each method's own.
-    store: a folder for finished slices; None keeps them in a cache folder, so that the same call goes on where it was.
-    """
-    data = load_dataset(dataset)
-    data = data if limit is None else data.take(limit, seed)
-    marked = any(example.rationales for example in data)
-    wanted = metrics if metrics is not None else [*METRICS, *(PLAUSIBILITY if marked else ())]
-    for name, given in (("methods", methods), ("metrics", wanted)):
-        if given is not None and not given:
-            raise SpecError(f"{name}=[]: name at least one of `assay list {name}`, or leave {name} out for the default")
-    kept = Store(Path(store) if store is not None else default_folder())
-    return Result(
-        run_evaluation(
-            model,
-            data,
-            METHODS if methods is None else methods,
-            wanted,
-            protocol=protocol,
-            removal=removal,
-            units=units,
-            scope=scope,
-            target=target,
-            scale=scale,
-            seed=seed,
-            store=kept,
-            batch_tokens=batch_tokens,
-            progress=progress,
-        )
-    )

@@ -1,28 +1,22 @@
-"""Explain and measure: all methods and metrics of one slice of a data set through one model."""
+"""The settings of an evaluation, and its jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from assay.core.errors import SpecError, TargetError
-from assay.core.spec import Spec
-from assay.core.types import Example, Scale, Target
-from assay.datasets.dataset import Dataset
-from assay.evaluation.metrics import metric
-from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
-from assay.experiments.references import identity
-from assay.explainers.explain import Job as Explaining
-from assay.explainers.explain import named_methods, with_baseline
-from assay.masking.removal import removal_for
-from assay.models.model import Model
-from assay.models.target import label_index
-from assay.studies.evaluate.slice import evaluate_slice
+from assay.core.errors import SpecError
+from assay.core.types import Scale, Target
 
-SLICE = 64  # examples per record
-SHOWN = 10  # examples whose attributions are kept for the report
+if TYPE_CHECKING:
+    from assay.datasets.dataset import Dataset
+    from assay.experiments.job import Job
+    from assay.experiments.study import ReportContext, StudyContext, StudyReport
+    from assay.models.model import Model
+    from assay.studies.evaluate.task import EvaluateTask
+
+SHOWN = 10  # examples whose attributions the report shows
 METHODS = (
     "integrated_gradients",
     "kernel_shap(samples=128)",
@@ -33,124 +27,87 @@ METHODS = (
     "average_attention",
     "random",
 )
-METRICS = ("sufficiency", "comprehensiveness", "log_odds")  # aopc_* say the same under the default protocol
+METRICS = ("sufficiency", "comprehensiveness", "log_odds")
 PLAUSIBILITY = ("auprc", "token_f1")  # added where the data have rationales
 
 
 @dataclass(frozen=True)
 class Evaluate:
-    """Values of every metric for every method and example, with curves, agreement, costs and the model's outputs.
-
-    metrics None: faithfulness, and plausibility where the data have rationales. scale: what is explained, instead of
-    each method's own; metrics follow the protocol. batch_tokens changes no number.
-    """
+    """Which explanation method is faithful for this model on these data?"""
 
     methods: tuple[str, ...] = METHODS
+    """Explanation methods to compare; `assay list methods` shows all."""
     metrics: tuple[str, ...] | None = None
+    """Metrics to compare them by. Default: faithfulness, and plausibility where the data have rationales."""
     protocol: str = "eraser"
+    """How faithfulness metrics remove units: eraser, thesis, aml or aml_code."""
     removal: str | None = None
+    """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
     units: str = "token"
+    """What is scored: token, word, sentence or patch."""
     scope: int | str | None = None
+    """Score only 'text' or only 'text_pair'."""
     target: Literal["predicted", "gold"] = "predicted"
+    """Explain the predicted or the gold class."""
     scale: Scale | None = None
+    """Explain the probability, logit, ... of the class. Default: each method's own scale."""
+    agreement: str = "spearman"
+    """How to compare the scores of two methods: spearman, kendall or top_k_overlap."""
     seed: int = 0
+    """Seed of everything random."""
     batch_tokens: int | None = None
+    """Token positions per forward pass; changes speed and memory, no number."""
 
-    revision: ClassVar[int] = 2
+    needs_model_files: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.target not in ("predicted", "gold"):
             raise SpecError(f"target={self.target!r}: give 'predicted' or 'gold'")
         for name in ("methods", "metrics"):
             if getattr(self, name) is not None and not getattr(self, name):
-                raise SpecError(
-                    f"{name}=[]: name at least one of `assay list {name}`, or leave {name} out for the default"
-                )
-        Target(scale=self.scale)  # an unknown one is an error here
-        _ = self.made_methods, self.made_metrics(())  # a misspelt name is an error of the plan, not of its jobs
+                raise SpecError(f"{name}=[]: name at least one of `assay list {name}`, or leave it out for the default")
+        Target(scale=self.scale)  # checks its name
+        _ = self.resolved_methods, self.resolved_metrics(rationales=False), self.resolved_agreement  # checks names
 
     @cached_property
-    def made_methods(self) -> dict[str, Any]:
-        return {name: with_baseline(made, self.removal) for name, made in named_methods(self.methods).items()}
+    def resolved_methods(self) -> dict[str, Any]:
+        """Method objects by their specs."""
+        from assay.explainers.explain import named_methods, with_baseline
 
-    def made_metrics(self, data: Dataset | tuple[()]) -> dict[str, Any]:
-        """The metrics by their short specs."""
-        marked = any(example.rationales for example in data)
-        wanted = self.metrics if self.metrics is not None else (*METRICS, *(PLAUSIBILITY if marked else ()))
-        return {str(Spec.of(m, full=False)): m for m in (metric(spec, self.protocol) for spec in wanted)}
+        return {name: with_baseline(method, self.removal) for name, method in named_methods(self.methods).items()}
 
-    def settings(self, model: Mapping[str, Any], removal: str | None, data: Dataset) -> dict[str, Any]:
-        """Everything that changes a number, but for the examples."""
-        metrics = self.made_metrics(data)
-        return {
-            "kind": "evaluate",
-            "revision": self.revision,
-            **model,
-            "methods": {name: [str(Spec.of(m)), m.revision] for name, m in self.made_methods.items()},
-            "metrics": {name: [str(Spec.of(m)), m.revision] for name, m in metrics.items()},
-            "units": self.units,
-            "removal": removal,
-            "scope": self.scope,
-            "target": self.target,
-            "seed": self.seed,
-            **({"scale": self.scale} if self.scale else {}),
-        }
+    @cached_property
+    def resolved_agreement(self) -> Any:
+        from assay.evaluation import AGREEMENT
 
-    def settings_of(self, model: Model, data: Dataset) -> dict[str, Any]:
-        """The settings with a model at hand: its own removal where none was named."""
-        return self.settings(identity(model), removal_words(model, self.removal), data)
+        return AGREEMENT.make(self.agreement)
 
-    def jobs(self, place: StudyContext) -> list[Job]:
-        data, model = place.data.load(), place.known()
-        settings = (
-            self.settings(place.identity(), self.removal, data) if model is None else self.settings_of(model, data)
-        )
-        made = place.over_slices(self, settings, SLICE)
-        return [replace(job, spec={**job.spec, "shown": max(0, SHOWN - (job.part or (0, 0))[0])}) for job in made]
+    def resolved_metrics(self, *, rationales: bool) -> dict[str, Any]:
+        """Metric objects by their short specs; the default depends on whether the data have rationales."""
+        from assay.core.spec import Spec
+        from assay.evaluation.metrics import make_metric
 
-    def run(self, work: JobContext) -> JobResult:
-        model, data, chunk = work.model(), work.dataset(), work.examples()
-        asked = Explaining.make(
-            model, self.made_methods, self.units, self.removal, self.scope, self.seed, self.batch_tokens
-        )
-        aims = [self.aim(model, data, example) for _, example in chunk]
-        rows = evaluate_slice(asked, chunk, aims, self.made_metrics(data), work.bar)
-        keep = work.job.spec["shown"]
-        rows["attributions"] = {method: _timeless(part[:keep]) for method, part in rows["attributions"].items()}
-        return JobResult(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared
+        default = (*METRICS, *PLAUSIBILITY) if rationales else METRICS
+        specs = default if self.metrics is None else self.metrics
+        metrics = [make_metric(spec, self.protocol) for spec in specs]
+        return {str(Spec.of(m, full=False)): m for m in metrics}
 
-    def aim(self, model: Model, data: Dataset, example: Example) -> Target | int | float | None:
-        """What is explained of an example, as `explain` takes it."""
-        label = None if self.target == "predicted" else gold_of(model, data, example)
-        return label if self.scale is None else Target(None if label is None else int(label), scale=self.scale)
+    def steps_per_example(self, model: Model) -> int:
+        return len(self.resolved_methods)
 
-    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
-        for name, methods in rows["values"].items():
-            for method, values in methods.items():
-                for example, value in zip(rows["examples"], values, strict=True):
-                    yield {"method": method, "metric": name, "example": example, "value": value}
+    def task(self, data: Dataset) -> EvaluateTask:
+        """The settings with methods and metrics resolved for these data."""
+        from assay.studies.evaluate.task import EvaluateTask
 
+        metrics = self.resolved_metrics(rationales=any(example.rationales for example in data))
+        return EvaluateTask(self, self.resolved_methods, metrics, self.resolved_agreement)
 
-def _timeless(attributions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without the seconds, which the provenance has."""
-    return [{**a, "cost": {**a["cost"], "seconds": 0.0}} for a in attributions]
+    def jobs(self, context: StudyContext) -> list[Job]:
+        task = self.task(context.data.load())
+        jobs = context.jobs_per_slice(task, task.spec(context.identity(), context.loaded_model()))
+        return [replace(job, spec={**job.spec, "shown": max(0, SHOWN - (job.part or (0, 0))[0])}) for job in jobs]
 
+    def report(self, context: ReportContext) -> StudyReport:
+        from assay.studies.evaluate.report import report
 
-def removal_words(model: Model, name: str | None) -> str:
-    """How records spell a removal."""
-    removal = removal_for(model, name)
-    return f"{type(removal).__name__}{getattr(removal, 'token', '')}"
-
-
-def gold_of(model: Model, dataset: Dataset, example: Example) -> int | float | None:
-    """The example's label as the model counts labels, its score for regression, or None where it has neither."""
-    if example.label is None:
-        return None
-    if model.task == "regression":
-        return float(example.label)
-    named = dataset.labels[example.label] if dataset.labels and isinstance(example.label, int) else example.label
-    names = [name.casefold() for name in model.labels]
-    try:
-        return label_index(named.casefold() if isinstance(named, str) else int(named), names)
-    except TargetError:
-        return None  # other labels than the model's: it can be explained, not scored
+        return report(context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -72,15 +72,14 @@ def _glance_cell(standing: Standing, comparison: Comparison) -> str:
 # --- ranking ---------------------------------------------------------------------------------------------------------
 
 
-def ranking(names: Sequence[str], comparison: Comparison, styles: Mapping[str, MethodStyle]) -> str:
-    """Best first, with interval bars on one axis; a dashed line where the control is. Twins share one table."""
+def ranking(metric: str, comparison: Comparison, styles: Mapping[str, MethodStyle]) -> str:
+    """Best first, with interval bars on one axis; a dashed line where the control is."""
     axis = bar_axis(comparison)
     reference = comparison[comparison.control].value if comparison.control else None
     rows = "".join(_ranking_row(s, comparison, styles[s.method], axis, reference) for s in comparison.standings)
-    title = " = ".join(breakable(name) for name in names)
     better = f"{arrow(comparison.better)} {comparison.better} is better"
     return (
-        f'<figure><h3><span class="name">{title}</span> <small>{better} · n = {comparison.n}</small></h3>'
+        f'<figure><h3><span class="name">{breakable(metric)}</span> <small>{better} · n = {comparison.n}</small></h3>'
         f'<table class="ranking"><thead><tr><th scope="col">method</th><th scope="col">{_ends(axis)}</th>'
         f'<th scope="col" class="n">mean</th></tr></thead><tbody>{rows}</tbody></table></figure>'
     )
@@ -124,7 +123,7 @@ def costs(evaluation: Evaluation, styles: Mapping[str, MethodStyle]) -> str:
 def _alone(method: Any) -> str:
     """What the method says of its own cost, in whole words."""
     words = {"f": "forward", "b": "backward"}
-    return re.sub(r"\b[fb]\b", lambda hit: words[hit[0]], escape(str(method.passes)))
+    return re.sub(r"\b[fb]\b", lambda hit: words[hit[0]], escape(str(method.facts.passes)))
 
 
 def _time(seconds: float) -> str:

@@ -22,13 +22,12 @@ WIDE = 100  # columns that a bar needs to be worth its place
 
 
 def ranking_table(result: Result, width: int) -> Table:
-    """Method, mean, interval, bar and what it means. Twins are left out: their sentences say so."""
-    own = {metric: c for metric, c in result.comparisons.items() if metric not in result.twins}
+    """Method, mean, interval, bar and what it means."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
-    table.caption, table.caption_justify = _explained(own.values()), "left"
+    table.caption, table.caption_justify = _explained(result.comparisons.values()), "left"
     for words in (True, False, False, False, True) if width >= WIDE else (True, False, False, True):
         table.add_column(no_wrap=not words, overflow="fold")  # words may take two lines, but numbers are never cut
-    for metric, comparison in own.items():
+    for metric, comparison in result.comparisons.items():
         table.add_row(*_head(metric, comparison))
         for standing in comparison.standings:
             table.add_row(*_row(standing, comparison, bar=width >= WIDE))

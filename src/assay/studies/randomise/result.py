@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.evaluation.sanity.layer_randomisation import LayerRandomisation, summary
+from assay.evaluation.sanity.layer_randomisation import summary
 from assay.reports import study_page as parts
 from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.reports.plots import along
 from assay.reports.symbols import figures
 from assay.statistics.sentences import listed
+from assay.studies.randomise.study import Randomise
 
 HALF = 0.5  # a mean correlation surely above it is kept, surely below it is lost
 ABOUT = {
@@ -30,7 +30,7 @@ ABOUT = {
 class Randomised(parts.StudyResult):
     """What a layer randomisation found."""
 
-    study: LayerRandomisation
+    study: Randomise
 
     @cached_property
     def summary(self) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ class Randomised(parts.StudyResult):
         """One sentence per mode."""
         return [_sentence(mode, self.deepest(mode)) for mode in self.study.modes]
 
-    def to_html(self, path: str | Path, command: str | None = None) -> None:
+    def html(self, command: str | None = None) -> str:
         """One self-contained page with a curve over the blocks per method."""
         who = method_styles(self.methods, None)
         seeds = len(self.study.seeds)
@@ -61,7 +61,7 @@ class Randomised(parts.StudyResult):
         sections = {mode.capitalize(): self._mode(mode, who) for mode in self.study.modes}
         sections["Reproduce"] = parts.reproduce(self.model, self.data, self.study, command)
         title = f"Do explanations of {self.model.title} depend on what it learnt?"
-        parts.write(parts.page(title, self.verdict, facts, sections), path)
+        return parts.page(title, self.verdict, facts, sections)
 
     def _mode(self, mode: str, who: dict[str, MethodStyle]) -> str:
         blocks = list(reversed(range(self.model.n_blocks)))
@@ -91,27 +91,6 @@ class Randomised(parts.StudyResult):
         """Mean output for the class explained; blocks that leave it alone were not needed, scores may stay as well."""
         where = (self.methods[0], mode, block)
         return float(np.mean([r["value"] for r in self.rows if (r["method"], r["mode"], r["block"]) == where]))
-
-
-def randomise(
-    model: Any = "builtin",
-    dataset: Any = "builtin",
-    methods: Sequence[Any] | None = None,
-    *,
-    limit: int | None = 50,
-    seeds: int | Sequence[int] = 1,
-    progress: bool | None = None,
-    **settings: Any,
-) -> Randomised:
-    """Draw transformer blocks anew and see whether explanations notice: Spearman's correlation per block, two modes.
-
-    dataset: anything `load_dataset` takes. methods: specs; None is those of the thesis. seeds: how many draws of each
-    block, or which. settings: further fields of LayerRandomisation (modes, lent, scale, units, removal, seed, ...).
-    """
-    chosen: dict[str, Any] = {} if methods is None else {"methods": tuple(methods)}
-    drawn = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
-    study = LayerRandomisation(**chosen, seeds=drawn, **settings)
-    return Randomised.by(study, model, dataset, limit, progress)
 
 
 def _curve(rows: Sequence[dict[str, Any]], method: str, mode: str, blocks: Sequence[int]) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,18 +14,19 @@ from assay.evaluation.roar.band import Band, band
 from assay.evaluation.roar.curves import Predicted, Score
 from assay.evaluation.roar.verdict import Faithfulness, difference, judge
 from assay.experiments.job import Job
-from assay.experiments.plan import Plan, StudyCell
 from assay.experiments.references import TrainedModel, bare
 from assay.experiments.store import Store
-from assay.experiments.training_task import Train
+from assay.experiments.study import StudyCell
+from assay.experiments.training_task import TrainingTask
 from assay.explainers.explain import named_methods
 from assay.statistics.bootstrap import Interval
-from assay.studies.measurable.study import Curve, Measurable, Tune
+from assay.studies.measurable.study import Measurable
+from assay.studies.measurable.tasks import CurveTask, MaskedFinetuningTask
 from assay.studies.roar.study import RANDOM, Roar
-from assay.studies.roar.tasks import Intact, Rank, Retrain
+from assay.studies.roar.tasks import RankTask, RetrainTask, UnmaskedTask
 
 MEASURABLE = "Measurable model"
-TIMED = (Rank, Retrain, Curve, Tune)
+TIMED = (RankTask, RetrainTask, CurveTask, MaskedFinetuningTask)
 
 
 @dataclass(frozen=True)
@@ -107,23 +108,23 @@ class Curves:
         return {m: band(p, self.gold, score) for m, p in self.predicted.items()}
 
 
-def curves(plan: Plan, store: Store) -> list[Curves]:
-    """Those of a plan's ROAR studies, as far as they are finished."""
-    groups: dict[tuple[str, str, Train], list[StudyCell]] = defaultdict(list)
-    for cell in plan.cells:
-        if isinstance(cell.kind, Roar | Measurable) and isinstance(cell.model, TrainedModel):
+def curves(cells: Sequence[StudyCell], store: Store) -> list[Curves]:
+    """The curves of ROAR studies, as far as they are finished."""
+    groups: dict[tuple[str, str, TrainingTask], list[StudyCell]] = defaultdict(list)
+    for cell in cells:
+        if isinstance(cell.study, Roar | Measurable) and isinstance(cell.model, TrainedModel):
             alike = replace(cell.model.training, seed=0)  # trainings that differ in nothing but their seed
-            groups[cell.study, cell.model.grid, alike].append(cell)
+            groups[cell.name, cell.model.grid, alike].append(cell)
     found = [_joined(cells, store) for cells in groups.values()]
     return [part for part in found if part is not None]
 
 
 def _joined(cells: list[StudyCell], store: Store) -> Curves | None:
-    kind, model = cells[0].kind, cells[0].model
+    kind, model = cells[0].study, cells[0].model
     if not isinstance(kind, Roar | Measurable):
-        raise RuntimeError(f"{cells[0].name} is no ROAR study")
+        raise RuntimeError(f"{cells[0].title} is not a ROAR study")
     ratios = _ratios(kind)
-    answers = {int(dict(cell.model.about)["seed"]): _answers(cell, ratios, store) for cell in cells}
+    answers = {int(dict(cell.model.tags)["seed"]): _answers(cell, ratios, store) for cell in cells}
     seeds = {m: [s for s, found in answers.items() if _whole(found, m, ratios)] for m in kind.specs}
     seeds = {m: mine for m, mine in seeds.items() if mine}
     if not seeds:
@@ -133,8 +134,8 @@ def _joined(cells: list[StudyCell], store: Store) -> Curves | None:
     told = _masses(cells, store), _seconds(cells, store), _outside(cells, seeds, store)
     points, truth = list(ratios.values()), np.array(gold, np.int64)
     words = kind.steps[-1].k if kind.by == "count" else None
-    base, data = bare(str(dict(model.about)["base"])), str(dict(model.about)["trained_on"])
-    about = (cells[0].study, model.grid, data, base, _form(kind), kind.recursive)
+    base, data = bare(str(dict(model.tags)["base"])), str(dict(model.tags)["trained_on"])
+    about = (cells[0].name, model.grid, data, base, _form(kind), kind.recursive)
     return Curves(*about, points, truth, seeds, predicted, *told, words, _blind(kind))
 
 
@@ -145,7 +146,7 @@ def _blind(kind: Roar | Measurable) -> frozenset[str]:
     Only with recursion: else the first model chooses all masks by its answer to the whole text, mostly the gold label.
     """
     made, own = named_methods(kind.specs.values()), kind.target == "predicted" and kind.recursive
-    return frozenset(m for m, s in kind.specs.items() if own or not made[s].class_dependent)
+    return frozenset(m for m, s in kind.specs.items() if own or not made[s].facts.class_dependent)
 
 
 def _whole(answers: Mapping[str, Mapping[Any, Any]], method: str, ratios: Mapping[Any, float]) -> bool:
@@ -167,8 +168,8 @@ def _ratios(kind: Roar | Measurable) -> dict[Any, float]:
 def _answers(cell: StudyCell, ratios: Mapping[Any, float], store: Store) -> dict[str, dict[Any, list[int]]]:
     out: dict[str, dict[Any, list[int]]] = defaultdict(dict)
     for job in _answering([cell]):
-        rows, method, point = _rows(job, store), job.at["method"], job.at["masked"]
-        if rows is not None and isinstance(job.kind, Curve):  # all points in one job
+        rows, method, point = _rows(job, store), job.tags["method"], job.tags["masked"]
+        if rows is not None and isinstance(job.task, CurveTask):  # all points in one job
             out[method] = {k: rows["predicted"][str(k)] for k in ratios}
         elif rows is not None and point in ratios:
             out[method][point] = rows["predicted"]
@@ -176,7 +177,7 @@ def _answers(cell: StudyCell, ratios: Mapping[Any, float], store: Store) -> dict
 
 
 def _answering(cells: list[StudyCell]) -> list[Job]:
-    return [job for cell in cells for job in cell.jobs if isinstance(job.kind, Intact | Retrain | Curve)]
+    return [job for cell in cells for job in cell.jobs if isinstance(job.task, UnmaskedTask | RetrainTask | CurveTask)]
 
 
 def _rows(job: Job, store: Store) -> Any:
@@ -188,8 +189,8 @@ def _masses(cells: list[StudyCell], store: Store) -> dict[str, dict[str, list[fl
     """By method, of ranks by the unmasked models: a number per seed."""
     found: dict[str, list[dict[str, float]]] = defaultdict(list)
     for job in (job for cell in cells for job in cell.jobs):
-        if isinstance(job.kind, Rank) and job.kind.before is None:
-            found[job.at["method"]] += [rows["sparsity"] for rows in [_rows(job, store)] if rows]
+        if isinstance(job.task, RankTask) and job.task.before is None:
+            found[job.tags["method"]] += [rows["sparsity"] for rows in [_rows(job, store)] if rows]
     known = {method: rows for method, rows in found.items() if rows and rows[0]}
     return {m: {k: [r[k] for r in rows] for k in rows[0]} for m, rows in known.items()}
 
@@ -199,9 +200,9 @@ def _seconds(cells: list[StudyCell], store: Store) -> dict[str, dict[str, float]
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: {"explain": [], "train": []})
     for job in (job for cell in cells for job in cell.jobs):
         record = store.get(job.key)
-        if record is not None and isinstance(job.kind, TIMED) and job.at["masked"] != "all":
-            part = "explain" if isinstance(job.kind, Rank | Curve) else "train"
-            found[job.at["method"]][part].append(float(record.provenance["seconds"]))
+        if record is not None and isinstance(job.task, TIMED) and job.tags["masked"] != "all":
+            part = "explain" if isinstance(job.task, RankTask | CurveTask) else "train"
+            found[job.tags["method"]][part].append(float(record.provenance["seconds"]))
     return {m: {k: float(np.mean(v)) for k, v in parts.items() if v} for m, parts in found.items()}
 
 
@@ -209,7 +210,7 @@ def _outside(cells: list[StudyCell], seeds: Mapping[str, list[int]], store: Stor
     """The mean over seeds of what MaSF says at every ratio."""
     found: dict[str, list[list[float]]] = defaultdict(list)
     for job in _answering(cells):
-        rows = _rows(job, store) if isinstance(job.kind, Curve) else None
-        if rows is not None and job.at["seed"] in seeds.get(job.at["method"], ()):
-            found[job.at["method"]].append(list(rows["outside"].values()))
+        rows = _rows(job, store) if isinstance(job.task, CurveTask) else None
+        if rows is not None and job.tags["seed"] in seeds.get(job.tags["method"], ()):
+            found[job.tags["method"]].append(list(rows["outside"].values()))
     return {method: np.mean(shares, 0).tolist() for method, shares in found.items()}

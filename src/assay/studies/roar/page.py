@@ -9,7 +9,8 @@ from html import escape
 from pathlib import Path
 
 from assay.evaluation.roar.curves import Score
-from assay.evaluation.roar.verdict import COVERAGE, ENOUGH, FAITHFUL, NOT, OPEN, Faithfulness
+from assay.evaluation.roar.verdict import COVERAGE, ENOUGH, FAITHFUL, INCONCLUSIVE, NOT_FAITHFUL, Faithfulness
+from assay.experiments.status import Status
 from assay.reports import study_page as parts
 from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.reports.plots import banded
@@ -21,8 +22,8 @@ from assay.studies.roar.study import RANDOM
 
 MARKS = {
     FAITHFUL: Symbol("★", FAITHFUL, "best"),
-    NOT: Symbol("▼", NOT, "bad"),
-    OPEN: Symbol("○", OPEN, "open"),
+    NOT_FAITHFUL: Symbol("▼", NOT_FAITHFUL, "bad"),
+    INCONCLUSIVE: Symbol("○", INCONCLUSIVE, "open"),
 }
 UNKNOWN = 0.1  # share of inputs outside of what a measurable model knows that is too much; 0.05 is to be expected
 SHOWN = ("top_1", "top_3", "top_5", "top_10", "share_10", "share_20", "share_50")  # of the sparsity
@@ -44,6 +45,7 @@ class RoarPage:
     curves: Sequence[Curves]
     score: Score = "macro_f1"
     clip: bool = False
+    status: Status | None = None  # of the run that made the curves
 
     @cached_property
     def judged(self) -> list[dict[str, Faithfulness]]:
@@ -56,6 +58,9 @@ class RoarPage:
         return [sentence(_title(part), judged, part.behind(judged)) for part, judged in found if judged]
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
+        parts.write(self.html(command), path)
+
+    def html(self, command: str | None = None) -> str:
         """One self-contained page."""
         who = self._faces()
         sections = {}
@@ -67,7 +72,7 @@ class RoarPage:
         sections["Reproduce"] = f"<pre>{escape(command)}</pre>" if command else ""
         title = f"Which words does a model of {self.curves[0].data} need?"
         first = self.verdict or ["No method is finished yet."]
-        parts.write(parts.page(title, first, self._facts(), sections, "seeds and test examples"), path)
+        return parts.page(title, first, self._facts(), sections, "seeds and test examples")
 
     def _faces(self) -> dict[str, MethodStyle]:
         """One face per method in all studies; random is the control."""
@@ -113,7 +118,11 @@ def sentence(title: str, judged: Mapping[str, Faithfulness], behind: Mapping[str
     names = short_names(list(judged))
     ranked = sorted(judged, key=lambda m: (judged[m].value != judged[m].value, -judged[m].value))  # unknown areas last
     said = []
-    for verdict, words in ((FAITHFUL, "faithful to a degree"), (NOT, "not faithful"), (OPEN, "inconclusive")):
+    for verdict, words in (
+        (FAITHFUL, "faithful to a degree"),
+        (NOT_FAITHFUL, "not faithful"),
+        (INCONCLUSIVE, "inconclusive"),
+    ):
         mine = [m for m in ranked if judged[m].verdict == verdict]
         if mine:
             shown = listed([f"{names[m]} ({percent(judged[m].value)})" for m in mine])

@@ -1,8 +1,8 @@
-"""ROAR and Recursive ROAR: remove what a method calls important, train again, and see how much worse it gets."""
+"""The settings of ROAR and Recursive ROAR, and their jobs (Hooker et al. 2019; Madsen et al. 2022)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -10,16 +10,17 @@ from typing import Any, ClassVar, Literal
 from assay.core.errors import SpecError, nearest
 from assay.core.spec import Spec, parse
 from assay.evaluation.roar.masks import Amount, By, amounts
-from assay.experiments.job import Job, JobContext, Row, StudyContext
+from assay.experiments.job import Job, Task
 from assay.experiments.references import TrainedModel
+from assay.experiments.study import ReportContext, StudyContext, StudyReport
 from assay.explainers import METHODS as CATALOGUE
 from assay.explainers.explain import named_methods
 from assay.explainers.supported import supported
-from assay.studies.roar.tasks import Intact, Rank, Retrain, Source
+from assay.studies.roar.tasks import RankTask, RetrainTask, RoarData, UnmaskedTask
 from assay.training.scratch import is_scratch
 
 RANDOM = "random"
-MEASURES = {  # the paper's measures by its names; any other name is a method of the catalogue
+MEASURES = {  # the measures of Madsen et al. by their names; any other name is a method
     "attention": "average_attention",  # of a BiLSTM: its attention
     "gradient": "gradient(reduction=vocabulary)",
     "input_x_gradient": "gradient_x_input",
@@ -31,113 +32,118 @@ METHODS = ("attention", "gradient", "input_x_gradient", "integrated_gradients")
 
 @dataclass(frozen=True)
 class Roar:
-    """Performance after training on data without the most important words, for rising shares of them.
-
-    methods: the paper's measures (`gradient` is its norm over the vocabulary, `integrated_gradients` has a zero
-    baseline and 50 right points, `published_integrated_gradients` is what its code computed) or any spec; random is
-    always there. recursive: words are ranked anew by each retrained model. by: a `share` in per cent up to 100, or a
-    `count` of words, 10 unless `last` says more. Scores enter as absolute values unless `signed`. The gold label is
-    explained: with `target: predicted` and recursion no mask after the first can tell it.
-    """
+    """Do models get worse when they are retrained without the words that a method ranks first?"""
 
     methods: tuple[str, ...] = METHODS
+    """Measures of the paper (attention, gradient, input_x_gradient, integrated_gradients,
+    published_integrated_gradients) or any method specs; random is always included."""
     recursive: bool = True
+    """Rank the words again with each retrained model."""
     by: By = "share"
+    """Mask a share (per cent) or a count of words."""
     step: int = 10
+    """Per cent of words, or number of words, masked per step."""
     last: int | None = None
+    """The last step. Default: 100 per cent, or 10 words."""
     signed: bool = False
+    """Rank by signed scores instead of absolute values."""
     target: Literal["gold", "predicted"] = "gold"
+    """Explain the gold or the predicted class. Masks chosen by the gold class may reveal it."""
     test: str = "test"
+    """Split that the models are tested on."""
     test_limit: int | None = None
+    """Test on a random subset of this many examples."""
     batch_tokens: int | None = None
+    """Token positions per forward pass when explaining; changes speed and memory, no number."""
 
-    revision: ClassVar[int] = 1
+    needs_model_files: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.methods:
-            raise SpecError("methods=[]: name at least one; random is there without being named")
+            raise SpecError("methods=[]: name at least one; random is always included")
         if self.target not in ("predicted", "gold"):
             raise SpecError(f"target={self.target!r}: give 'predicted' or 'gold'")
         check_steps(self.specs, self.steps, self.step)  # an error of the plan, not of its jobs
 
     @cached_property
     def specs(self) -> dict[str, str]:
-        """Method specs by the names under which they were asked for; random comes first."""
+        """Method specs by the names they were given as; random comes first."""
         return specs_of(self.methods)
 
     @cached_property
     def steps(self) -> list[Amount]:
-        """What is masked step by step; all of it is a run of its own."""
+        """How much is masked at each step; everything masked is a run of its own."""
         return [amount for amount in amounts(self.by, self.step, self.last) if amount != Amount("share", 100)]
 
-    def jobs(self, place: StudyContext) -> list[Job]:
-        """Per method 0, each step and all; what methods and forms share has one key, so it is run once."""
-        model, source = trained_here(place, self.test, self.test_limit)
+    def jobs(self, context: StudyContext) -> list[Job]:
+        """Per method: nothing masked, each step, everything masked. Methods share jobs where they can."""
+        model, source = trained_model(context, self.test, self.test_limit)
         check_family(self.specs, source.training.train)
-        maker = _Maker(self, place, model, source)
-        out: list[Job] = []
-        for name in self.specs:
-            out += maker.method(name)
-        return out
+        maker = _JobMaker(self, context, model, source)
+        return [job for name in self.specs for job in maker.method(name)]
 
-    def run(self, work: JobContext) -> Any:
-        raise RuntimeError("the jobs of ROAR are those of its parts")
+    def report(self, context: ReportContext) -> StudyReport:
+        from assay.studies.roar.report import report
 
-    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
-        raise RuntimeError("the jobs of ROAR are those of its parts")
+        return report(context)
 
 
 def specs_of(methods: tuple[str, ...]) -> dict[str, str]:
-    """Method specs by the names under which they were asked for; random comes first."""
+    """Method specs by the names they were given as; random comes first."""
     names = [RANDOM, *(name for name in methods if name != RANDOM)]
-    found = {name: MEASURES.get(name, name) for name in names}
-    for name in found:
+    specs = {name: MEASURES.get(name, name) for name in names}
+    for name in specs:
         if name not in MEASURES and (head := parse(name).name) not in CATALOGUE.names:
             raise SpecError(f"there is no method {head!r}; {nearest(head, [*MEASURES, *CATALOGUE.names])}")
-    named_methods(found.values())
-    return found
+    named_methods(specs.values())
+    return specs
 
 
 def check_steps(specs: Mapping[str, str], steps: Sequence[Amount], step: int) -> None:
-    """A method needs a step between the ends that all share."""
+    """There must be a step between nothing and everything masked."""
     if not steps and set(specs) > {RANDOM}:
-        raise SpecError(f"a step of {step} leaves nothing between none and all masked; give at most 50 per cent")
+        raise SpecError(f"step={step} leaves no step between nothing and everything masked; give at most 50 per cent")
 
 
 def check_family(specs: Mapping[str, str], base: str) -> None:
-    """A method that is known to refuse the family is an error of the plan, not of its jobs."""
-    family = parse(base).name if is_scratch(base) else None  # what a pretrained folder is shows when it is loaded
+    """Refuse methods that do not support the family before anything is trained."""
+    family = parse(base).name if is_scratch(base) else None  # of a pretrained folder, only loading tells
     for name, spec in specs.items():
         if family is not None and (why := supported(parse(spec).name).get(family)):
             raise SpecError(f"{name} does not work on {family}: {why}")
 
 
-def trained_here(place: StudyContext, test: str, test_limit: int | None) -> tuple[TrainedModel, Source]:
-    """The model of a place, which the plan must train, with its three splits."""
-    model = place.model
+def trained_model(context: StudyContext, test: str, test_limit: int | None) -> tuple[TrainedModel, RoarData]:
+    """The model, which the plan must train, with its three splits."""
+    model = context.model
     if not isinstance(model, TrainedModel) or model.training is None:
-        raise SpecError(f"ROAR trains its models again, but {model.name} comes from outside; write train: and on:")
-    if (model.training.task or model.training.parts()[0].task) != "classification":
-        raise SpecError("ROAR measures classes; a model of scores has none")
-    return model, Source(model.training, test, test_limit)
+        raise SpecError(
+            f"ROAR retrains its models, but {model.name} is loaded. Use `train:` and `on:` instead of `load:`."
+        )
+    if (model.training.task or model.training.splits()[0].task) != "classification":
+        raise SpecError("ROAR needs a classifier; this model predicts scores.")
+    return model, RoarData(model.training, test, test_limit)
 
 
 @dataclass(frozen=True)
-class _Maker:
-    """Jobs of one model (one seed) on one data set."""
+class _JobMaker:
+    """Makes the jobs of one model (one seed) on one data set."""
 
-    kind: Roar
-    place: StudyContext
+    study: Roar
+    context: StudyContext
     model: TrainedModel
-    source: Source
+    source: RoarData
 
     def method(self, name: str) -> list[Job]:
-        """0, then rank and retrain step by step, then all; a rank serves one step if recursive, else all."""
-        out = [self.intact(name)]
-        anew = self.kind.recursive and name != RANDOM  # random scores ask no model
+        """Test the unmasked model, then rank and retrain step by step, then mask everything.
+
+        With recursion every step has its own ranking; without, all steps share one.
+        """
+        out = [self.unmasked(name)]
+        rerank = self.study.recursive and name != RANDOM  # random scores need no model
         key, before, rank = self.model.key, None, None
-        for amount in self.kind.steps:
-            if rank is None or anew:
+        for amount in self.study.steps:
+            if rank is None or rerank:
                 rank = self.rank(name, key, before, amount)
                 out.append(rank)
             step = self.retrain(name, amount, rank.key)
@@ -145,46 +151,55 @@ class _Maker:
             out.append(step)
         return [*out, self.retrain(name, None, None)]
 
-    def intact(self, name: str) -> Job:
-        spec = {"kind": "roar_test", "revision": Intact.revision, "test": self.test, "limit": self.kind.test_limit}
-        return self._job(Intact(self.source, self.model.key), spec, (self.model.key,), name, 0)
+    def unmasked(self, name: str) -> Job:
+        spec = {
+            "kind": "roar_test",
+            "revision": UnmaskedTask.revision,
+            "test": self.test,
+            "limit": self.study.test_limit,
+        }
+        return self._job(UnmaskedTask(self.source, self.model.key), spec, (self.model.key,), name, 0)
 
     def rank(self, name: str, key: str, before: tuple[str, Amount] | None, amount: Amount) -> Job:
-        method, seed = self.kind.specs[name], self.source.training.seed
-        kind, extra = self.kind, () if before is None else (before[0],)
+        method, seed = self.study.specs[name], self.source.training.seed
+        extra = () if before is None else (before[0],)
         (full,) = named_methods([method]).values()
-        target = kind.target if full.class_dependent else "gold"  # what explains no class is shared by both
-        made = Rank(self.source, method, key, before, kind.signed, target, seed, kind.batch_tokens)
+        target = (
+            self.study.target if full.facts.class_dependent else "gold"
+        )  # methods that explain no class share their jobs
+        task = RankTask(self.source, method, key, before, self.study.signed, target, seed, self.study.batch_tokens)
         spec = {
             "kind": "roar_rank",
-            "revision": Rank.revision,
-            "method": [str(Spec.of(full)), full.revision],
+            "revision": RankTask.revision,
+            "method": [str(Spec.of(full)), full.facts.revision],
             "before": None if before is None else [before[1].by, before[1].k],
             "model": key,
-            "signed": kind.signed,
+            "signed": self.study.signed,
             "target": target,
             "seed": seed,
             "test": self.test,
         }
-        return self._job(made, spec, (key, *extra), name, f"ranks for {amount.k}", artifact=True, temporary=True)
+        return self._job(task, spec, (key, *extra), name, f"ranks for {amount.k}", artifact=True, temporary=True)
 
     def retrain(self, name: str, amount: Amount | None, rank: str | None) -> Job:
         spec = {
             "kind": "roar_retrain",
-            "revision": Retrain.revision,
+            "revision": RetrainTask.revision,
             "training": self.source.training.job({}).spec,
             "amount": None if amount is None else [amount.by, amount.k],
             "rank": rank,
             "test": self.test,
         }
-        made, needs = Retrain(self.source, amount, rank), () if rank is None else (rank,)
-        at = "all" if amount is None else amount.k
-        return self._job(made, spec, needs, name, at, artifact=True, temporary=True)
+        task, needs = RetrainTask(self.source, amount, rank), () if rank is None else (rank,)
+        masked = "all" if amount is None else amount.k
+        return self._job(task, spec, needs, name, masked, artifact=True, temporary=True)
 
     @cached_property
     def test(self) -> str:
-        return self.source.held().fingerprint
+        return self.source.test_split().fingerprint
 
-    def _job(self, kind: Any, spec: dict[str, Any], needs: tuple[str, ...], name: str, at: Any, **more: Any) -> Job:
-        where = {**self.place.at, "method": name, "masked": at, "recursive": self.kind.recursive}
-        return Job(kind, spec, where, self.model, self.place.data, None, needs, **more)
+    def _job(
+        self, task: Task, spec: dict[str, Any], needs: tuple[str, ...], name: str, masked: Any, **options: Any
+    ) -> Job:
+        tags = {**self.context.tags, "method": name, "masked": masked, "recursive": self.study.recursive}
+        return Job(task, spec, tags, self.model, self.context.data, None, needs, **options)

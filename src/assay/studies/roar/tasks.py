@@ -1,7 +1,7 @@
-"""The three jobs that ROAR is made of: rank the words of every example, train on masked data, test.
+"""The jobs of ROAR: rank the words of every example, retrain on masked data, test.
 
-All three splits are masked. A rank is a folder with the spans of every example in the order in which they are masked; a
-retraining is a model with its answers on the masked test split.
+All three splits are masked. A ranking is a folder with the spans of every example in masking order; a retraining is a
+model with its predictions on the masked test split.
 """
 
 from __future__ import annotations
@@ -23,41 +23,41 @@ from assay.core.types import Example, Span
 from assay.datasets.dataset import Dataset
 from assay.datasets.load import load_dataset
 from assay.evaluation.roar.masks import Amount, order, whole
-from assay.experiments.job import Job, JobContext, JobResult, Row, StudyContext
-from assay.experiments.training_task import Train, performance_metrics, training_seconds
+from assay.experiments.job import JobContext, JobResult, Row
+from assay.experiments.training_task import TrainingTask, performance_metrics, training_seconds
 from assay.explainers.explain import Job as Explaining
 from assay.explainers.explain import named_methods
 from assay.models.load import load_model
 from assay.models.model import Model
-from assay.studies.evaluate.study import gold_of
 from assay.training.classifier import Trainable, predict
-from assay.training.encoded import encoded
+from assay.training.encoded import encode_dataset
+from assay.training.gold_labels import gold_label
 
 SPLITS = ("train", "validation", "test")
 RANKS = "ranks.npz"
-CHUNK = 512  # texts explained together: so many that batches of one length are full, which an LSTM gains by
-PRIMARY = 0  # the segment that is masked; the auxiliary text never is
+CHUNK = 512  # texts explained together: enough to fill batches of one length, which makes LSTMs faster
+PRIMARY = 0  # the segment that is masked; the second text never is
 TOPS, SHARES = range(1, 11), range(10, 100, 10)  # of the sparsity
 Explained = tuple[list[Span], NDArray[Any]]  # the words of a text and their scores
 
 
 @dataclass(frozen=True)
-class Source:
-    """The three splits of a training and its test, unmasked."""
+class RoarData:
+    """The unmasked splits of a training, and the test split."""
 
-    training: Train
+    training: TrainingTask
     test: str
     test_limit: int | None = None
 
     def load(self) -> dict[str, Dataset]:
-        return dict(zip(SPLITS, (*self.training.parts(), self.held()), strict=True))
+        return dict(zip(SPLITS, (*self.training.splits(), self.test_split()), strict=True))
 
-    def held(self) -> Dataset:
-        return _held(self)
+    def test_split(self) -> Dataset:
+        return _test_split(self)
 
 
 @lru_cache(maxsize=4)
-def _held(source: Source) -> Dataset:
+def _test_split(source: RoarData) -> Dataset:
     on = source.training.on
     return load_dataset(on.source, split=source.test, columns=on.given, limit=source.test_limit, seed=on.seed)
 
@@ -66,38 +66,33 @@ def _held(source: Source) -> Dataset:
 
 
 @dataclass(frozen=True)
-class Rank:
-    """Which words are masked first, by a method on the model of the step before (`before`: its key and mask)."""
+class RankTask:
+    """Rank words by a method on the model of the previous step."""
 
-    source: Source
+    source: RoarData
     method: str
     model: str  # key of the training
-    before: tuple[str, Amount] | None = None  # key of the rank that the model was trained with, and how much of it
+    before: tuple[str, Amount] | None = None  # key of the ranking that model was trained with, and how much of it
     signed: bool = False
     target: Literal["gold", "predicted"] = "gold"
     seed: int = 0
     batch_tokens: int | None = None
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: StudyContext) -> list[Job]:
-        raise NotImplementedError("a part of the kind roar")
-
-    def run(self, work: JobContext) -> JobResult:
+    def run(self, context: JobContext) -> JobResult:
         began = time.perf_counter()
-        model = load_model(work.artifact(self.model))
-        done = None if self.before is None else read_ranks(work.artifact(self.before[0]))
+        model = load_model(context.artifact(self.model))
+        done = None if self.before is None else read_ranks(context.artifact(self.before[0]))
         ranks, scores = {}, {}
         for split, data in self.source.load().items():
             masked = data if done is None or self.before is None else apply(data, done[split], self.before[1])
             ranks[split], scores[split] = self.ranked(model, masked, None if done is None else done[split])
-        if work.folder is None:
-            raise RuntimeError("a rank needs a folder")
-        write_ranks(work.folder, ranks)
+        write_ranks(context.folder, ranks)
         rows = {"sparsity": sparsity(scores["validation"]), "examples": {s: len(r) for s, r in ranks.items()}}
         return JobResult(rows, {"seconds": time.perf_counter() - began})
 
     def ranked(self, model: Model, data: Dataset, done: Ranks | None) -> tuple[Ranks, list[NDArray[Any]]]:
-        """The spans of every example in their order, and the scores of its words that are not yet masked."""
+        """The spans of every example in masking order, and the scores of its words that are not masked yet."""
         asked = Explaining.make(
             model, named_methods([self.method]), scope=PRIMARY, seed=self.seed, batch_tokens=self.batch_tokens
         )
@@ -113,28 +108,28 @@ class Rank:
         return ranks, scores
 
     def _explained(self, asked: Explaining, data: Dataset) -> dict[int, Explained]:
-        """By place in the data; a text without words is left out."""
+        """Scores by position in the data; texts without words are left out."""
         out: dict[int, Explained] = {}
         examples = list(enumerate(data))
         for start in range(0, len(examples), CHUNK):
             chunk = examples[start : start + CHUNK]
             try:
                 found = list(self._chunk(asked, data, chunk))
-            except InputError:  # so rare that looking first would cost more
+            except InputError:  # rare, so checking first would cost more
                 chunk = [(i, e) for i, e in chunk if _readable(asked, e)]
                 found = list(self._chunk(asked, data, chunk)) if chunk else []
             out |= zip((i for i, _ in chunk), found, strict=True)
         return out
 
     def _chunk(self, asked: Explaining, data: Dataset, chunk: Sequence[tuple[int, Example]]) -> Iterator[Explained]:
-        targets = [gold_of(asked.model, data, e) if self.target == "gold" else None for _, e in chunk]
+        targets = [gold_label(e, data, asked.model) if self.target == "gold" else None for _, e in chunk]
         for a in asked.run(chunk, targets, Progress("", None, show=False))[self.method]:
             seen = [u for u, unit in enumerate(a.units) if unit.seen]
             values = a.scores[seen].astype(np.float64)
             spans = [Span(PRIMARY, a.units[u].start, a.units[u].end) for u in seen]
             yield spans, values if self.signed else np.abs(values)
 
-    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
+    def tidy(self, rows: Any) -> Iterator[Row]:
         for name, value in rows["sparsity"].items():
             yield {"metric": f"mass_{name}", "value": value}
 
@@ -148,7 +143,7 @@ def _readable(asked: Explaining, example: Example) -> bool:
 
 
 def sparsity(scores: Sequence[NDArray[Any]]) -> dict[str, float]:
-    """Mean share of the mass in the top 1..10 words and in the top 10..90 % (int(n q) + 1 words), of the validation."""
+    """Mean share of the mass in the top 1 to 10 words and in the top 10 to 90 % (int(n q) + 1 words)."""
     sizes = [np.sort(np.abs(s))[::-1] for s in scores if len(s) and np.abs(s).sum() > 0]
     if not sizes:
         return {}
@@ -164,14 +159,14 @@ Ranks = Sequence[Sequence[Span]]  # per example the spans of its words in the or
 
 
 def apply(data: Dataset, ranks: Ranks, amount: Amount) -> Dataset:
-    """The data with the first words of every rank masked for good; sorted, so that a set of words is one data set."""
+    """The data with the first words of every ranking masked; sorted, so that equal sets give equal data."""
     pairs = zip(data, ranks, strict=True)
     examples = tuple(replace(e, removed=tuple(sorted(rank[: amount.of(len(rank))]))) for e, rank in pairs)
     return replace(data, examples=examples)
 
 
 def everything(data: Dataset) -> Dataset:
-    """The data with the whole primary text masked."""
+    """The data with the whole first text masked."""
     return replace(data, examples=tuple(replace(e, removed=whole(e.text)) for e in data))
 
 
@@ -198,58 +193,50 @@ def read_ranks(folder: Path) -> dict[str, Ranks]:
 
 
 @dataclass(frozen=True)
-class Retrain:
-    """A fresh model trained, selected and tested on masked data; `rank` None: with everything masked."""
+class RetrainTask:
+    """Train, select and test a model on masked data; with `rank` None, everything is masked."""
 
-    source: Source
+    source: RoarData
     amount: Amount | None
     rank: str | None
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: StudyContext) -> list[Job]:
-        raise NotImplementedError("a part of the kind roar")
-
-    def run(self, work: JobContext) -> JobResult:
-        data, training, folder = self._masked(work), self.source.training, work.folder
-        if folder is None:
-            raise RuntimeError("a training needs a folder")
+    def run(self, context: JobContext) -> JobResult:
+        data, training, folder = self._masked(context), self.source.training, context.folder
         training.fit(folder, data["train"], data["validation"])
         began = time.perf_counter()
         rows = tested(load_model(folder, device=training.device), data["test"])
         return JobResult(rows, {"seconds": training_seconds(folder) + time.perf_counter() - began})
 
-    def _masked(self, work: JobContext) -> dict[str, Dataset]:
+    def _masked(self, context: JobContext) -> dict[str, Dataset]:
         data = self.source.load()
         if self.rank is None or self.amount is None:
             return {split: everything(part) for split, part in data.items()}
-        ranks = read_ranks(work.artifact(self.rank))
+        ranks = read_ranks(context.artifact(self.rank))
         return {split: apply(part, ranks[split], self.amount) for split, part in data.items()}
 
-    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
+    def tidy(self, rows: Any) -> Iterator[Row]:
         yield from ({"metric": name, "value": value} for name, value in rows["scores"].items())
 
 
 @dataclass(frozen=True)
-class Intact:
-    """The unmasked model on the unmasked test split."""
+class UnmaskedTask:
+    """Test the unmasked model on the unmasked test split."""
 
-    source: Source
+    source: RoarData
     model: str
     revision: ClassVar[int] = 1
 
-    def jobs(self, place: StudyContext) -> list[Job]:
-        raise NotImplementedError("a part of the kind roar")
+    def run(self, context: JobContext) -> JobResult:
+        return JobResult(tested(load_model(context.artifact(self.model)), self.source.test_split()))
 
-    def run(self, work: JobContext) -> JobResult:
-        return JobResult(tested(load_model(work.artifact(self.model)), self.source.held()))
-
-    def tidy(self, rows: Any, job: Job) -> Iterator[Row]:
+    def tidy(self, rows: Any) -> Iterator[Row]:
         yield from ({"metric": name, "value": value} for name, value in rows["scores"].items())
 
 
 def tested(model: Model, data: Dataset) -> dict[str, Any]:
-    """Answers, gold and scores on the examples of a test split that have a label."""
-    held = encoded(model, data, progress=False)
+    """Predictions, gold labels and scores on the labelled examples of a test split."""
+    held = encode_dataset(model, data, progress=False)
     outputs = predict(Trainable(model).eval(), held)
     scores = {name: m.score(outputs, held.gold) for name, m in performance_metrics(model.task).items()}
     return {"predicted": outputs.argmax(-1).tolist(), "gold": held.gold.tolist(), "scores": scores}

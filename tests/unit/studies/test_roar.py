@@ -12,16 +12,17 @@ import numpy as np
 import pytest
 
 import assay
-from assay.cli.roar import content
+from assay.api.roar import roar_plan
+from assay.api.run import run
 from assay.core.errors import SpecError
+from assay.core.spec import split as split_specs
 from assay.core.types import Example, Span
 from assay.datasets.dataset import Dataset
 from assay.evaluation.roar.area import area
 from assay.evaluation.roar.masks import Amount
 from assay.evaluation.roar.verdict import Faithfulness, judge
-from assay.experiments.plan import make_plan, part_of
+from assay.experiments.plan import make_plan, select_jobs
 from assay.experiments.references import base_identity
-from assay.experiments.runner import run
 from assay.experiments.store import Store
 from assay.experiments.training_task import training_seconds
 from assay.experiments.yaml_node import YamlNode
@@ -31,8 +32,8 @@ from assay.studies.roar.curves import Curves, _blind, curves
 from assay.studies.roar.page import RoarPage, outside, remarks, sentence
 from assay.studies.roar.study import Roar
 from assay.studies.roar.tasks import (
-    Rank,
-    Retrain,
+    RankTask,
+    RetrainTask,
     apply,
     everything,
     read_ranks,
@@ -64,26 +65,24 @@ def write(folder: Path, sizes: dict[str, int], *, paired: bool = False) -> Path:
     return folder
 
 
-def asked(data: Path, **more: Any) -> dict[str, Any]:
-    options: dict[str, Any] = dict.fromkeys(
-        ("base", "last", "limit", "validation_limit", "max_length", "test_limit"), None
-    )
-    options |= {"data": str(data), "model_family": "bilstm_attention(hidden=4, width=4)", "methods": "attention"}
-    options |= {
+def asked(
+    data: Path, *, both: bool = True, measurable: bool = False, count: bool = False, **more: Any
+) -> dict[str, Any]:
+    """Arguments of roar_plan for a tiny BiLSTM."""
+    forms = ("recursive", "roar") if both else ("recursive",)
+    options = {
+        "base": "bilstm_attention(hidden=4, width=4)",
+        "data": str(data),
+        "recipe": QUICK,
         "seeds": 1,
-        "recursive": True,
-        "both": True,
         "step": 30,
-        "count": False,
-        "signed": False,
-        "measurable": False,
     }
-    options |= {"target": "gold", "test": "test", "recipe": QUICK}
-    return content({**options, **more})
+    options |= {"forms": ("measurable",) if measurable else forms, "by": "count" if count else None, **more}
+    return {**options, "methods": split_specs(options.get("methods", "attention"))}
 
 
-def planned(store: Store, given: dict[str, Any]):
-    return make_plan(YamlNode("roar", "roar", given), store)
+def planned(store: Store, arguments: dict[str, Any]):
+    return roar_plan(**arguments, store=store)
 
 
 # --- the graph ---------------------------------------------------------------------------------------------------
@@ -93,13 +92,16 @@ def test_what_can_be_shared_is_shared(tmp_path):
     """Steps 30, 60, 90: per form 0, all and random once for all; the first step of both forms is one job."""
     data = write(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
     plan = planned(Store(tmp_path / "s"), asked(data))
-    kinds = [type(job.kind).__name__ for job in plan.jobs.values()]
+    kinds = [type(job.task).__name__ for job in plan.jobs.values()]
     # random: 1 rank, 3 trainings; recursive: 3 ranks, 3 trainings; ROAR: the first of both, and 2 trainings more
-    assert (kinds.count("Train"), kinds.count("Intact")) == (1, 1)
-    assert kinds.count("Rank") == 1 + 3
-    assert kinds.count("Retrain") == 1 + 3 + 3 + 2
+    assert (kinds.count("TrainingTask"), kinds.count("UnmaskedTask")) == (1, 1)
+    assert kinds.count("RankTask") == 1 + 3
+    assert kinds.count("RetrainTask") == 1 + 3 + 3 + 2
     by_place = {
-        (c.study, j.at["method"], j.at["masked"]): j for c in plan.cells for j in c.jobs if not isinstance(j.kind, Rank)
+        (c.name, j.tags["method"], j.tags["masked"]): j
+        for c in plan.cells
+        for j in c.jobs
+        if not isinstance(j.task, RankTask)
     }
     for at in (0, 30, "all"):
         assert by_place["recursive", "attention", at].key == by_place["roar", "attention", at].key
@@ -111,8 +113,8 @@ def test_a_step_waits_for_the_model_and_the_masks_of_the_step_before(tmp_path):
     data = write(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
     plan = planned(Store(tmp_path / "s"), asked(data, both=False))
     cell = plan.cells[0]
-    mine = [j for j in cell.jobs if j.at["method"] == "attention"]
-    ranks, steps = ([j for j in mine if isinstance(j.kind, kind)] for kind in (Rank, Retrain))
+    mine = [j for j in cell.jobs if j.tags["method"] == "attention"]
+    ranks, steps = ([j for j in mine if isinstance(j.task, kind)] for kind in (RankTask, RetrainTask))
     assert ranks[0].needs == (plan.trainings[0].key,)
     assert ranks[1].needs == (steps[0].key, ranks[0].key)
     assert ranks[2].needs == (steps[1].key, ranks[1].key)
@@ -148,22 +150,22 @@ def test_errors_are_sentences(tmp_path):
     for more in ({}, {"measurable": True}):
         with pytest.raises(SpecError, match=r"alti does not work on bilstm_attention: .*no transformer"):
             planned(Store(tmp_path / "s"), asked(data, methods="alti", both=False, **more))
-    with pytest.raises(SpecError, match="a step of 100 leaves nothing between none and all"):
+    with pytest.raises(SpecError, match="step=100 leaves no step between nothing and everything masked"):
         Roar(step=100)
-    with pytest.raises(SpecError, match="a step of 100 leaves nothing between none and all"):
+    with pytest.raises(SpecError, match="step=100 leaves no step between nothing and everything masked"):
         Measurable(step=100)
     assert Roar(methods=("random",), step=100).steps == []  # the two ends alone
-    with pytest.raises(SpecError, match="step of 0"):
+    with pytest.raises(SpecError, match="step=0"):
         Roar(step=0)
-    with pytest.raises(SpecError, match="one of the two"):
-        asked(tmp_path, base="x")
+    with pytest.raises(SpecError, match="forms=recursiv: did you mean 'recursive'"):
+        planned(Store(tmp_path / "s"), asked(data) | {"forms": ("recursiv",)})
     outside = {
         "data": {"d": str(write(tmp_path / "d", {"train": 4, "dev": 2, "test": 2}))},
         "models": {"m": "builtin"},
         "studies": {"roar": {"models": "m"}},
     }
-    with pytest.raises(SpecError, match="comes from outside"):
-        planned(Store(tmp_path / "s"), outside)
+    with pytest.raises(SpecError, match="ROAR retrains its models, but m is loaded"):
+        make_plan(YamlNode("roar", "roar", outside), Store(tmp_path / "s"))
 
 
 def test_masks_that_cannot_know_the_gold_label():
@@ -190,14 +192,14 @@ def test_it_runs_and_masks_as_it_should(paired, tmp_path):
     again = run(plan, store=store.folder, keep=True, progress=False)
     assert again.before == len(plan.jobs)
     _check_masks(plan, store, paired)
-    recursive, roar = curves(plan, store)
+    recursive, roar = curves(plan.cells, store)
     assert (recursive.recursive, roar.recursive) == (True, False)
     assert recursive.ratios == [0, 0.3, 0.6, 0.9, 1]
     assert recursive.predicted["attention"].shape == (1, 5, 8)
     assert (recursive.predicted["attention"][:, [0, 4]] == recursive.predicted["random"][:, [0, 4]]).all()
     assert (recursive.predicted["attention"][:, :2] == roar.predicted["attention"][:, :2]).all()
     assert set(recursive.seconds["attention"]) == {"explain", "train"}
-    retrained = [job.key for job in plan.cells[0].jobs if isinstance(job.kind, Retrain)]
+    retrained = [job.key for job in plan.cells[0].jobs if isinstance(job.task, RetrainTask)]
     for key in retrained:  # what the training itself counts, over all its runs, and the test
         assert store.get(key).provenance["seconds"] > training_seconds(store.artifacts.path(key)) > 0
     assert recursive.sparsity["attention"]["top_10"] == pytest.approx(1)  # the texts are shorter
@@ -209,9 +211,9 @@ def test_it_runs_and_masks_as_it_should(paired, tmp_path):
 
 def _check_masks(plan, store, paired):
     """Nested over the steps, of the primary text only, floor(r n / 100) of its words; old masks stay in recursion."""
-    mine = [j for j in plan.cells[0].jobs if j.at["method"] == "attention"]
-    ranks = [read_ranks(store.artifacts.path(j.key)) for j in mine if isinstance(j.kind, Rank)]
-    splits = next(j.kind.source for j in mine if isinstance(j.kind, Rank)).load()
+    mine = [j for j in plan.cells[0].jobs if j.tags["method"] == "attention"]
+    ranks = [read_ranks(store.artifacts.path(j.key)) for j in mine if isinstance(j.task, RankTask)]
+    splits = next(j.task.source for j in mine if isinstance(j.task, RankTask)).load()
     for split, part in splits.items():
         for i, example in enumerate(part):
             words = example.text.split()
@@ -241,7 +243,7 @@ def test_models_that_nobody_needs_any_more_are_deleted(tmp_path):
     store = Store(tmp_path / "s")
     plan = planned(store, asked(data, both=False, step=50))
     assert run(plan, store=store.folder, progress=False).ok
-    assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".remains")]
+    assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".kept")]
 
 
 def test_counts_of_words(tmp_path):
@@ -249,7 +251,7 @@ def test_counts_of_words(tmp_path):
     store = Store(tmp_path / "s")
     plan = planned(store, asked(data, both=False, count=True, step=1, last=2))
     assert run(plan, store=store.folder, progress=False).ok
-    (found,) = curves(plan, store)
+    (found,) = curves(plan.cells, store)
     assert found.ratios == [0, 0.5, 1, 1]  # all masked is the floor
     assert (found.words, found.axis, found.unit, found.steps) == (2, [0, 1, 2], "words masked", 2)
 
@@ -272,9 +274,9 @@ def test_a_step_that_masks_no_word_tests_nothing(tmp_path):
     store = Store(tmp_path / "s")
     plan = planned(store, asked(data, both=False, step=50))
     assert run(plan, store=store.folder, progress=False).ok
-    ((judged,),) = [part.judged("accuracy").values() for part in curves(plan, store)]
+    ((judged,),) = [part.judged("accuracy").values() for part in curves(plan.cells, store)]
     assert judged.verdict == "inconclusive"
-    assert any("no word that it chose was masked" in note or "read nothing" in note for note in judged.notes)
+    assert any("no word was masked" in note or "see only masks" in note for note in judged.notes)
 
 
 def test_a_label_that_the_training_has_not_is_a_sentence(tmp_path):
@@ -298,7 +300,7 @@ def test_jobs_are_told_apart_by_their_names(tmp_path):
 def test_a_text_without_words_has_an_empty_rank():
     texts = ["the film is bright", "", "bright", " "]
     data = Dataset(tuple(Example(t, id=str(i), label=i % 2) for i, t in enumerate(texts)), "d", ("a", "b"))
-    rank = Rank(None, "gradient", "key")
+    rank = RankTask(None, "gradient", "key")
     ranks, scores = rank.ranked(precise("bilstm_attention"), data, None)
     assert [len(spans) for spans in ranks] == [len(values) for values in scores] == [4, 0, 1, 0]
     assert rank.ranked(precise("bilstm_attention"), replace(data, examples=data.examples[1:2]), None)[0] == [[]]
@@ -355,23 +357,23 @@ def test_a_part_of_a_plan_has_all_that_it_needs(tmp_path):
     """Two processes may share a plan, each with its seed: together they have all jobs, and none twice."""
     data = write(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
     plan = planned(Store(tmp_path / "s"), asked(data, seeds=2))
-    parts = [part_of(plan, {"seed": str(seed)}) for seed in (0, 1)]
+    parts = [select_jobs(plan, {"seed": str(seed)}) for seed in (0, 1)]
     assert {**parts[0].jobs, **parts[1].jobs} == plan.jobs
     assert not set(parts[0].jobs) & set(parts[1].jobs)
-    roar = part_of(plan, {"study": "roar", "seed": "1"})
+    roar = select_jobs(plan, {"study": "roar", "seed": "1"})
     assert set(roar.jobs) < set(parts[1].jobs)
     assert all(set(job.needs) <= set(roar.jobs) for job in roar.jobs.values())
-    assert part_of(plan, {}).jobs == plan.jobs
-    assert part_of(plan, {"seed": "0, 1"}).jobs == plan.jobs
-    assert part_of(plan, {"seed": "1", "study": "roar,recursive"}).jobs == parts[1].jobs
+    assert select_jobs(plan, {}).jobs == plan.jobs
+    assert select_jobs(plan, {"seed": "0, 1"}).jobs == plan.jobs
+    assert select_jobs(plan, {"seed": "1", "study": "roar,recursive"}).jobs == parts[1].jobs
     with pytest.raises(SpecError, match="--only study=raor: did you mean 'roar'"):
-        part_of(plan, {"study": "recursive,raor"})
+        select_jobs(plan, {"study": "recursive,raor"})
     with pytest.raises(SpecError, match="did you mean 'seed'"):
-        part_of(plan, {"sed": "1"})
+        select_jobs(plan, {"sed": "1"})
     with pytest.raises(SpecError, match="--only seed=7: allowed: 0, 1"):
-        part_of(plan, {"seed": "7"})
-    with pytest.raises(SpecError, match="nothing of the plan roar has study=roar, recursive=True"):
-        part_of(plan, {"study": "roar", "recursive": "True"})
+        select_jobs(plan, {"seed": "7"})
+    with pytest.raises(SpecError, match="No job of the plan roar matches study=roar, recursive=True"):
+        select_jobs(plan, {"study": "roar", "recursive": "True"})
 
 
 def test_word_vectors_enter_a_key_by_their_content(tmp_path):
@@ -392,7 +394,7 @@ def test_word_vectors_enter_a_key_by_their_content(tmp_path):
 @pytest.mark.parametrize("base", ["~/nowhere", "./nowhere", "bilstm_attention(embeddings='/nowhere/words.vec')"])
 def test_a_path_to_nothing_is_no_hub_id(base):
     """Or a plan on a machine without its models would have other keys, and say that nothing of it was done."""
-    with pytest.raises(SpecError, match=r"there is no file or folder .*nowhere"):
+    with pytest.raises(SpecError, match=r"There is no file or folder .*nowhere"):
         base_identity(base)
     assert base_identity("nobody/nowhere") == "nobody/nowhere"
 
@@ -402,10 +404,10 @@ def test_a_run_may_be_looked_at_before_its_end(tmp_path):
     data = write(tmp_path / "d", {"train": 8, "dev": 4, "test": 4})
     store = Store(tmp_path / "s")
     plan = planned(store, asked(data, both=False, step=50, seeds=2, methods="attention,gradient"))
-    assert curves(plan, store) == []
+    assert curves(plan.cells, store) == []
     assert run(plan, store=store.folder, only={"seed": "0"}, progress=False).ok
     assert run(plan, store=store.folder, only={"seed": "1", "method": "random"}, progress=False).ok
-    (found,) = curves(plan, store)
+    (found,) = curves(plan.cells, store)
     assert found.seeds == {"random": [0, 1], "attention": [0], "gradient": [0]}
     assert found.predicted["random"].shape == (2, 3, 4)
     judged = found.judged("accuracy")
@@ -422,13 +424,15 @@ def test_bases_of_one_grid_have_curves_of_their_own(tmp_path):
     """Only seeds are joined: answers of another size or recipe are not those of another training."""
     data = write(tmp_path / "d", {"train": 8, "dev": 4, "test": 4})
     store = Store(tmp_path / "s")
-    given = asked(data, both=False, step=50, seeds=2, methods="attention")
-    name, model = next(iter(given["models"].items()))
     sizes = [f"bilstm_attention(hidden={h}, width=4)" for h in (4, 5)]
-    given["models"] = {name: {**model, "train": tuple(sizes)}}
-    plan = planned(store, given)
+    content = {
+        "data": {"d": str(data)},
+        "models": {"model": {"train": sizes, "on": "d", "seeds": [0, 1], "recipe": QUICK}},
+        "studies": {"recursive": {"kind": "roar", "data": "trained_on", "methods": ["attention"], "step": 50}},
+    }
+    plan = make_plan(YamlNode("roar", "roar", content), store)
     assert run(plan, store=store.folder, progress=False).ok
-    found = curves(plan, store)
+    found = curves(plan.cells, store)
     assert [part.base for part in found] == sizes
     assert [part.seeds["attention"] for part in found] == [[0, 1], [0, 1]]
 
@@ -504,17 +508,17 @@ def test_a_measurable_model_gives_all_its_curves(tmp_path):
     data = write(tmp_path / "d", {"train": 16, "dev": 8, "test": 8})
     store = Store(tmp_path / "s")
     plan = planned(store, asked(data, measurable=True, both=False, methods="attention"))
-    assert [type(job.kind).__name__ for job in plan.jobs.values()] == ["Train", "Tune", "Curve", "Curve"]
-    tune, _, curve = list(plan.jobs.values())[1:]
+    assert [type(job.task).__name__ for job in plan.jobs.values()] == ["MaskedFinetuningTask", "CurveTask", "CurveTask"]
+    tune, _, curve = plan.jobs.values()
     assert run(plan, store=store.folder, keep=True, progress=False).ok
-    (found,) = curves(plan, store)
+    (found,) = curves(plan.cells, store)
     assert (found.form, found.ratios) == ("Measurable model", [0, 0.3, 0.6, 0.9, 1])
     assert found.predicted["attention"].shape == (1, 5, 8)
     assert (found.predicted["attention"][:, [0, 4]] == found.predicted["random"][:, [0, 4]]).all()
     assert all(0 <= share <= 1 for share in found.outside["attention"])
     assert len(found.outside["attention"]) == 5
     model = assay.load_model(store.artifacts.path(tune.key))
-    masks = list(curve.kind.masked(model))
+    masks = list(curve.task.masked(model))
     for (_, less), (_, more) in pairwise(masks[:-1]):
         assert all(set(a.removed) <= set(b.removed) for a, b in zip(less, more, strict=True))
     for i, (_, part) in enumerate(masks):
@@ -527,5 +531,5 @@ def test_a_measurable_model_gives_all_its_curves(tmp_path):
     (warning,) = outside(strange)
     assert warning.startswith("attention: with 60 % of the words masked the model does not know 40 % of the inputs")
     assert outside(replace(found, outside={"attention": [0.05] * 5})) == []
-    with pytest.raises(SpecError, match="leave --count"):
-        asked(data, measurable=True, count=True)
+    with pytest.raises(SpecError, match="leave out by=count"):
+        planned(store, asked(data, measurable=True, count=True))

@@ -1,4 +1,4 @@
-"""What may be given to explain, and what may not."""
+"""Inputs of every supported type as Examples, and errors for the others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 from PIL import Image
 
 from assay import Example, InputError
-from assay.explainers.inputs import examples, is_single
+from assay.datasets.examples import as_examples, is_single
+from assay.datasets.load import load_dataset
 
 PICTURE = Image.new("RGB", (4, 4))
 ARRAY = np.zeros((4, 4, 3), np.uint8)
@@ -39,7 +40,7 @@ def fields(example):
 )
 def test_texts(given, single, expected):
     assert is_single(given) == single
-    assert [fields(e) for e in examples(given)] == expected
+    assert [fields(e) for e in as_examples(given)] == expected
 
 
 @pytest.mark.parametrize("image", [PICTURE, ARRAY])
@@ -47,7 +48,7 @@ def test_images(image):
     assert is_single(image)
     assert not is_single([image])
     for given in (image, [image], [{"image": image}], [Example(image=image)]):
-        (example,) = examples(given)
+        (example,) = as_examples(given)
         assert example.image is image
         assert example.text is None
 
@@ -57,27 +58,34 @@ def test_a_dataset():
 
     data = Dataset.from_dict({"sentence": ["a", "b"], "label": [1, 0], "idx": [10, 11]})
     assert not is_single(data)
-    assert [fields(e) for e in examples(data)] == [("a", None, "10", 1), ("b", None, "11", 0)]
+    assert [fields(e) for e in as_examples(data)] == [("a", None, "10", 1), ("b", None, "11", 0)]
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["a", 3], "input 1: a int was given; give a text"),
-        (["a", "b", None], "input 2: a NoneType was given"),
-        ([("a", "b", "c")], "input 0: a tuple was given"),
-        ([("a", 1)], "input 0: a tuple was given"),
+        (["a", 3], "input 1: unsupported input type int; give a text"),
+        (["a", "b", None], "input 2: unsupported input type NoneType"),
+        ([("a", "b", "c")], "input 0: unsupported input type tuple"),
+        ([("a", 1)], "input 0: unsupported input type tuple"),
         ([{"words": "a", "n": 1}], "input 0: no text or image among words, n; name a column 'text' or 'image'"),
-        ([{"text": ["a", "b"]}], "input 0: the text is a list, not a string"),
-        ([{"text": "a", "text_pair": 7}], "input 0: the text_pair is a int, not a string"),
-        (["a", np.zeros((4, 4))], "input 1: a ndarray was given"),
-        (3, "a int was given; give a text, a pair, an image or a list of these"),
-        (None, "a NoneType was given"),
-        ({"text": "a"}, "a dict was given"),
+        ([{"text": ["a", "b"]}], "input 0: text must be a string, not list"),
+        ([{"text": "a", "text_pair": 7}], "input 0: text_pair must be a string, not int"),
+        (["a", np.zeros((4, 4))], "input 1: unsupported input type ndarray"),
+        (3, "unsupported input type int; give a text, a pair, an image or a list of these"),
+        (None, "unsupported input type NoneType"),
+        ({"text": "a"}, "unsupported input type dict"),
     ],
 )
 def test_bad_items_name_their_index(given, message):
     with pytest.raises(InputError, match=message) as error:
-        list(examples(given))
+        list(as_examples(given))
     place = message.split(":")[0].removeprefix("input ")
     assert error.value.index == (int(place) if place.isdigit() else None)
+
+
+def test_load_dataset_reads_the_same_inputs():
+    for given in (["a", "b"], [("a", "b"), ("c", "d")], [{"sentence": "a", "idx": 7}], [ARRAY, ARRAY]):
+        loaded, explained = list(load_dataset(given)), list(as_examples(given))
+        assert [fields(e) for e in loaded] == [fields(e) for e in explained]
+        assert all(x.image is y.image for x, y in zip(loaded, explained, strict=True))

@@ -1,0 +1,1 @@
+"""The public verbs, one file each. The command line calls these and nothing beside them."""

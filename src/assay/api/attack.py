@@ -1,0 +1,39 @@
+"""assay.attack: can an explanation be changed while the prediction stays?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.api.settings import make_settings
+from assay.datasets.load import load_dataset
+from assay.experiments.runner import run_study
+from assay.models.load import load_model
+from assay.studies.attack.result import MEASURED, Attacked
+from assay.studies.attack.study import Attack
+
+
+def attack(
+    model: Any = "builtin",
+    data: Any = "builtin",
+    methods: Sequence[Any] | None = None,
+    *,
+    limit: int | None = 16,
+    store: str | Path | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Attacked:
+    """Perturb word embeddings so that the explanation changes and the prediction does not.
+
+    model: anything `load_model` takes. data: anything `load_dataset` takes. methods: specs of differentiable methods;
+    None is the three of the Oxford thesis, with integrated gradients measured to a tolerance (see `measured`).
+    limit: a random subset of this many examples. store: a folder for finished work; None is a cache folder.
+    settings: further fields of `Attack` (objectives, epsilon, steps, ...).
+    """
+    default = {"measured": MEASURED} if methods is None else {}
+    study = make_settings(Attack, {"methods": methods, **default, **settings})
+    loaded, dataset = load_model(model), load_dataset(data)
+    dataset = dataset if limit is None else dataset.take(limit, study.seed)
+    records = run_study(study, "attack", loaded, dataset, store=store, progress=progress)
+    return Attacked(loaded, dataset, study, [row for record in records for row in record.rows])

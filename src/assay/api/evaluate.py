@@ -1,0 +1,40 @@
+"""assay.evaluate: which explanation method is faithful for a model on some data?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.api.settings import make_settings
+from assay.datasets.load import load_dataset
+from assay.experiments.runner import run_study
+from assay.models.load import load_model
+from assay.studies.evaluate.evaluation import Evaluation
+from assay.studies.evaluate.result import Result
+from assay.studies.evaluate.study import Evaluate
+
+
+def evaluate(
+    model: Any = "builtin",
+    data: Any = "builtin",
+    methods: Sequence[Any] | None = None,
+    metrics: Sequence[str] | None = None,
+    *,
+    limit: int | None = None,
+    store: str | Path | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Result:
+    """Rank explanation methods by metrics, with confidence intervals, tests and a verdict.
+
+    model: anything `load_model` takes. data: anything `load_dataset` takes. methods, metrics: specs such as
+    "lime(samples=500)"; None is a default choice. limit: evaluate a random subset of this many examples.
+    store: a folder for finished work, which the same call reuses; None is a cache folder.
+    settings: protocol, removal, units, scope, target, scale, agreement, seed and batch_tokens of `Evaluate`.
+    """
+    study = make_settings(Evaluate, {"methods": methods, "metrics": metrics, **settings})
+    loaded, dataset = load_model(model), load_dataset(data)
+    dataset = dataset if limit is None else dataset.take(limit, study.seed)
+    records = run_study(study, "evaluate", loaded, dataset, store=store, progress=progress)
+    return Result(Evaluation.join(study.task(dataset), loaded, dataset, records))

@@ -1,0 +1,39 @@
+"""assay.randomise: do explanations change when blocks of the model are re-initialised?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.api.settings import make_settings
+from assay.datasets.load import load_dataset
+from assay.experiments.runner import run_study
+from assay.models.load import load_model
+from assay.studies.randomise.result import Randomised
+from assay.studies.randomise.study import Randomise
+
+
+def randomise(
+    model: Any = "builtin",
+    data: Any = "builtin",
+    methods: Sequence[Any] | None = None,
+    *,
+    limit: int | None = 50,
+    seeds: int | Sequence[int] = 1,
+    store: str | Path | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Randomised:
+    """Re-initialise transformer blocks and correlate explanations before and after (a sanity check).
+
+    model: anything `load_model` takes. data: anything `load_dataset` takes. methods: specs; None is those of the
+    Oxford thesis. limit: a random subset of this many examples. seeds: how many random initialisations of each block,
+    or which. store: a folder for finished work; None is a cache folder. settings: further fields of `Randomise`.
+    """
+    chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    study = make_settings(Randomise, {"methods": methods, "seeds": chosen, **settings})
+    loaded, dataset = load_model(model), load_dataset(data)
+    dataset = dataset if limit is None else dataset.take(limit, study.seed)
+    records = run_study(study, "randomise", loaded, dataset, store=store, progress=progress)
+    return Randomised(loaded, dataset, study, [row for record in records for row in record.rows])

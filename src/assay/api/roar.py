@@ -1,0 +1,130 @@
+"""assay.roar: do models get worse without the words that a method calls important?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from assay.core.errors import SpecError, nearest
+from assay.datasets.load import load_dataset
+from assay.evaluation.roar.curves import Score
+from assay.experiments.engines import make_engine
+from assay.experiments.plan import Plan, make_plan, select_jobs
+from assay.experiments.references import bare
+from assay.experiments.runner import Watch, run_plan
+from assay.experiments.store import Store, open_store
+from assay.experiments.yaml_node import YamlNode
+from assay.models.families import FAMILIES
+from assay.models.load import check_there
+from assay.studies.roar.curves import curves
+from assay.studies.roar.page import RoarPage
+from assay.studies.roar.study import METHODS
+from assay.training.bilstm import PAIRED_RECIPE, SINGLE_RECIPE
+from assay.training.scratch import is_scratch
+
+Form = Literal["recursive", "roar", "measurable"]
+BILSTM = "bilstm_attention"
+ENCODER_RECIPE = (  # the paper's for RoBERTa
+    "recipe(epochs=3, batch_size=16, learning_rate=2e-05, betas=[0.9, 0.98], clip=None, selection={})"
+)
+
+
+def roar(
+    base: str,
+    data: str,
+    methods: Sequence[str] | None = None,
+    *,
+    forms: Sequence[Form] = ("recursive",),
+    seeds: int = 5,
+    score: Score = "macro_f1",
+    clip: bool = False,
+    store: str | Path | Store | None = None,
+    engine: str = "local",
+    workers: int | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+    watch: Watch | None = None,
+    **settings: Any,
+) -> RoarPage:
+    """Mask the words that methods rank first, retrain, and measure how far performance falls. Rerun to resume.
+
+    base: a pretrained folder or hub id, or a family to train from random weights, such as "bilstm_attention" or
+    "bert(layers=2, width=64)". data: a folder, hub id or spec with the splits train and test, and best a dev split.
+    methods: the paper's measures or any specs; random is always included. forms: "recursive" (rank again after each
+    retraining), "roar" (rank once), "measurable" (one model fine-tuned with masks, no retraining).
+    seeds: number of trainings. score: macro_f1, micro_f1 or accuracy. clip: clip areas to [-1, 1], as published code
+    does. settings: see `roar_plan`.
+    """
+    if score not in get_args(Score):
+        raise SpecError(f"score={score!r}: {nearest(score, get_args(Score))}")
+    runner = make_engine(engine, workers=workers, address=None, threads=threads)
+    opened = open_store(store)
+    plan = roar_plan(base, data, methods, forms=forms, seeds=seeds, store=opened, **settings)
+    status = run_plan(plan, opened, runner, progress=progress, watch=watch)
+    return RoarPage(curves(plan.cells, opened), score, clip, status)
+
+
+def roar_plan(
+    base: str,
+    data: str,
+    methods: Sequence[str] | None = None,
+    *,
+    forms: Sequence[Form] = ("recursive",),
+    seeds: int = 5,
+    store: str | Path | Store | None = None,
+    recipe: str | None = None,
+    limit: int | None = None,
+    validation_limit: int | None = None,
+    max_length: int | None = None,
+    **settings: Any,
+) -> Plan:
+    """The plan that `roar` runs.
+
+    recipe: how to train; None is the paper's. limit, validation_limit: random subsets of the splits.
+    settings: by, step, last, signed, target, test, test_limit, batch_tokens of the study `Roar`.
+    """
+    for form in forms:
+        if form not in get_args(Form):
+            raise SpecError(f"forms={form}: {nearest(form, get_args(Form))}")
+    base = f"{base}()" if base in FAMILIES.names else base
+    if not is_scratch(base):
+        check_there(base)
+    if methods is None:  # the paper's attention is the BiLSTM's
+        methods = [method for method in METHODS if method != "attention" or base.startswith(BILSTM)]
+    name = bare(data)
+    training = {"limit": limit, "validation_limit": validation_limit, "max_length": max_length}
+    content = {
+        "name": "roar",
+        "data": {name: data},
+        "models": {
+            "model": {
+                **{key: value for key, value in training.items() if value is not None},
+                "train": base,
+                "on": name,
+                "seeds": list(range(seeds)),
+                "recipe": recipe or _paper_recipe(base, data),
+            }
+        },
+        "studies": {form: _study(form, {"methods": list(methods), **settings}) for form in forms},
+    }
+    plan = make_plan(YamlNode("roar", "roar", content), open_store(store))
+    return select_jobs(plan, {"study": ",".join(forms)})  # measurable models need no model trained without masks
+
+
+def _study(form: Form, settings: dict[str, Any]) -> dict[str, Any]:
+    """A study as a plan writes it."""
+    given = {key: value for key, value in settings.items() if value is not None}
+    if form != "measurable":
+        return {"kind": "roar", "data": "trained_on", **given, "recursive": form == "recursive"}
+    if given.pop("by", "share") != "share" or "last" in given:
+        raise SpecError("A measurable model is masked by shares up to 100 %; leave out by=count and last.")
+    return {"kind": "measurable", "data": "trained_on", **given}
+
+
+def _paper_recipe(base: str, data: str) -> str:
+    """The paper's recipe; the best epoch is chosen by AUROC for single texts, by accuracy for pairs."""
+    pairs = load_dataset(data, split="train")[0].text_pair is not None
+    if not base.startswith(BILSTM):
+        return ENCODER_RECIPE.format("accuracy" if pairs else "auroc")
+    return PAIRED_RECIPE if pairs else SINGLE_RECIPE

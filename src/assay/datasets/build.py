@@ -1,0 +1,104 @@
+"""Build a Dataset from inputs in memory or rows of a file: infer columns, labels, task and unique ids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from assay.core.errors import InputError
+from assay.core.types import Example
+from assay.datasets.columns import ColumnMap, Columns, guess_columns
+from assay.datasets.dataset import Dataset
+from assay.datasets.examples import as_example, as_row, example_from_row
+from assay.datasets.labels import infer_labels
+from assay.datasets.rationales import cell, parse_cell
+
+LabelNames = Mapping[str, Sequence[str]]  # names of integer labels, by column
+
+
+def build_dataset(
+    items: Iterable[Any], name: str, *, columns: ColumnMap | None = None, label_names: LabelNames | None = None
+) -> Dataset:
+    """A Dataset from rows (dicts), texts, pairs or images, or from Examples only.
+
+    label_names: names of integer labels, by column. An InputError among the items, as `read_rows` yields it, is raised.
+    """
+    items = list(items)
+    try:
+        if any(isinstance(item, Example) for item in items):
+            return _from_examples(items, name)
+        return _from_rows([_checked_row(item, i) for i, item in enumerate(items)], name, columns, label_names or {})
+    except InputError as error:
+        row = "" if error.index is None else f", row {error.index + 1}"  # rows of a file are counted from 1
+        raise InputError(f"{name}{row}: {error.message}") from error
+
+
+def _checked_row(item: Any, index: int) -> Mapping[str, Any]:
+    if isinstance(item, InputError):
+        raise InputError(item.message, index) from item
+    return as_row(item, index)
+
+
+def _from_rows(
+    rows: Sequence[Mapping[str, Any]], name: str, given: ColumnMap | None, label_names: LabelNames
+) -> Dataset:
+    present = dict.fromkeys(key for row in rows for key, value in row.items() if value is not None)
+    columns = _check_values(guess_columns(present, given) if rows else Columns(), rows, given or {})
+    examples = [example_from_row(row, columns, i) for i, row in enumerate(rows)]
+    names = dict(enumerate(label_names.get(columns.label or "", ()))) or _names_from_rows(rows, columns)
+    return _finish(examples, name, names, scores=columns.score is not None)
+
+
+def _from_examples(items: Sequence[Any], name: str) -> Dataset:
+    for i, item in enumerate(items):
+        if not isinstance(item, Example):
+            raise InputError(f"unsupported input type {type(item).__name__} among Examples; give Examples only", i)
+    return _finish([as_example(item, i) for i, item in enumerate(items)], name, {})
+
+
+def _finish(examples: list[Example], name: str, label_names: Mapping[int, str], *, scores: bool = False) -> Dataset:
+    labels, names, task = infer_labels([example.label for example in examples], label_names, scores=scores)
+    ids = _unique([example.id for example in examples])
+    return Dataset(tuple(map(_update, examples, labels, ids)), name, names, task)
+
+
+def _update(example: Example, label: Any, name: str) -> Example:
+    if label is example.label and name is example.id:
+        return example
+    return replace(example, label=label, id=name)
+
+
+def _unique(ids: list[str]) -> list[str]:
+    """Number repeated ids (x, x#2, ...): results are stored by id."""
+    seen: Counter[str] = Counter()
+    unique = []
+    for name in ids:
+        seen[name] += 1
+        unique.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return unique
+
+
+def _check_values(columns: Columns, rows: Sequence[Mapping[str, Any]], given: ColumnMap) -> Columns:
+    """Drop guesses that the values contradict: rationales in prose, annotators' labels that do not line up."""
+    for role in ("rationale", "rationales"):
+        column = getattr(columns, role)
+        first = next((value for row in rows if (value := parse_cell(cell(row, column))) is not None), None)
+        if isinstance(first, str) and role not in given:
+            columns = replace(columns, **{role: None})
+    labels, rationales = columns.annotator_labels, columns.rationales
+    if labels and rationales and not all(_length(row.get(labels)) == _length(row.get(rationales)) for row in rows):
+        columns = replace(columns, annotator_labels=None)
+    return columns
+
+
+def _length(value: Any) -> int:
+    return len(parse_cell(value) or ())
+
+
+def _names_from_rows(rows: Sequence[Mapping[str, Any]], columns: Columns) -> dict[int, str]:
+    if columns.label is None or columns.label_name is None:
+        return {}
+    names = {row.get(columns.label): row.get(columns.label_name) for row in rows}
+    return {label: str(name) for label, name in names.items() if isinstance(label, int) and name is not None}

@@ -1,0 +1,130 @@
+"""A study: a question asked of models and data. It makes jobs, and owns the tables, pages and figures made of them.
+
+Every study is one folder under `studies/`; its class is defined in that folder's `study.py`. Nothing here or in plans
+knows a particular study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from assay.core.catalog import Catalog
+from assay.experiments.job import Job, Row, Task
+from assay.experiments.references import AnyData, AnyModel, ExternalModel, InMemoryModel, identity
+from assay.experiments.store import Record, Store
+from assay.experiments.worker import Worker
+from assay.models.model import Model
+
+STUDIES = Catalog("assay.studies", "study", entry="study")
+EXAMPLES_PER_JOB = 64
+
+
+@dataclass(frozen=True)
+class StudyContext:
+    """One model and one data set that a study makes jobs for."""
+
+    model: AnyModel
+    data: AnyData
+    tags: Mapping[str, Any]
+    worker: Worker
+
+    def loaded_model(self) -> Model | None:
+        """The model, or None if it is trained only when the plan runs."""
+        return self.worker.model(self.model) if isinstance(self.model, ExternalModel | InMemoryModel) else None
+
+    def identity(self) -> dict[str, Any]:
+        """The model's part of a job's spec: its weights and labels, or the key of its training."""
+        model = self.loaded_model()
+        if model is None:
+            return {"model": self.model.needs[0], "labels": None, "task": None, "prompt": None}
+        return identity(model)
+
+    def jobs_per_slice(self, task: Task, spec: Mapping[str, Any]) -> list[Job]:
+        """One job per slice of examples, with the fingerprint of its examples in its spec."""
+        data = self.data.load()
+        starts = range(0, len(data), EXAMPLES_PER_JOB)
+        parts = [(start, min(start + EXAMPLES_PER_JOB, len(data))) for start in starts]
+        return [
+            Job(task, {**spec, "data": data[a:b].fingerprint}, self.tags, self.model, self.data, (a, b), self.needs)
+            for a, b in parts
+        ]
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return self.model.needs
+
+
+@dataclass(frozen=True)
+class StudyCell:
+    """A study on one model and one data set."""
+
+    name: str  # of the study in the plan
+    study: Study
+    model: AnyModel
+    data: AnyData
+    jobs: tuple[Job, ...]
+
+    @property
+    def title(self) -> str:
+        return f"{self.model.name} on {self.data.name}"
+
+    @property
+    def tags(self) -> Mapping[str, Any]:
+        return self.jobs[0].tags if self.jobs else {}
+
+    def records(self, store: Store) -> list[Record] | None:
+        """The records of all its jobs, or None while one is missing."""
+        records = [store.get(job.key) for job in self.jobs]
+        return None if None in records else [record for record in records if record is not None]
+
+
+@dataclass(frozen=True)
+class ReportContext:
+    """What a study may use for its part of a plan's report."""
+
+    cells: Sequence[StudyCell]
+    store: Store
+    rows: Sequence[Row]  # the tidy rows of the cells
+    models: Sequence[Row]  # trained models with their sizes (model_table.py)
+    methods: Sequence[str]  # all methods of the report in the order of their colours
+    figures: Path | None  # folder for figures; None if the extra `plots` is not installed
+    ending: str = "png"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a report."""
+
+    title: str
+    html: str
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    """A study's part of a report: what is finished."""
+
+    table: list[Row] = field(default_factory=list)
+    pages: list[Page] = field(default_factory=list)
+    figures: list[Path] = field(default_factory=list)
+
+
+class Study(Protocol):
+    """The settings of a study: a frozen dataclass whose fields are what a plan, a call or a command may set."""
+
+    needs_model_files: ClassVar[bool]  # its pages need the configuration and tokenizer of trained models
+
+    def jobs(self, context: StudyContext) -> list[Job]:
+        """The jobs for one model and one data set, each after those it needs."""
+
+    def report(self, context: ReportContext) -> StudyReport:
+        """The table, pages and figures of all its cells in a plan."""
+
+
+def tidy_rows(cells: Sequence[StudyCell], store: Store) -> list[Row]:
+    """Every number of the finished jobs of some cells, with the tags of its job."""
+    jobs = [job for cell in cells for job in cell.jobs]
+    records = [(job, store.get(job.key)) for job in jobs]
+    return [{**job.tags, **row} for job, record in records if record is not None for row in job.task.tidy(record.rows)]

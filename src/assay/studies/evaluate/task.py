@@ -1,0 +1,215 @@
+"""The job of an evaluation: all methods and metrics on a slice of a data set, as plain rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+
+from assay.core.attributions import Attributions
+from assay.core.memory import trim_heap
+from assay.core.progress import Progress
+from assay.core.spec import Spec
+from assay.core.types import Attribution, Example, Scale, Target, Unit
+from assay.datasets.dataset import Dataset
+from assay.evaluation.attribution_metric import descending_order, rationale_units, without_unseen
+from assay.evaluation.metrics import is_faithfulness
+from assay.experiments.job import JobContext, JobResult, Row
+from assay.explainers.explain import Job as Session
+from assay.explainers.explain import Round
+from assay.faithfulness.protocol import get_protocol
+from assay.masking.game import Game
+from assay.masking.removal import REMOVALS, removal_for
+from assay.models.model import Model
+from assay.models.target import Targets
+from assay.training.gold_labels import gold_label
+
+if TYPE_CHECKING:
+    from assay.studies.evaluate.study import Evaluate
+
+POINTS = 21  # of a curve whose number of masks depends on the length of the text
+
+
+@dataclass(frozen=True)
+class EvaluateTask:
+    """Values of every metric for every method and example, with curves, agreement, costs and the model's outputs."""
+
+    settings: Evaluate
+    methods: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    agreement: Any
+
+    revision: ClassVar[int] = 3
+
+    def spec(self, model_identity: Mapping[str, Any], model: Model | None) -> dict[str, Any]:
+        """Everything that changes a number, except the examples. A model that is yet to be trained is None."""
+        s = self.settings
+        return {
+            "kind": "evaluate",
+            "revision": self.revision,
+            **model_identity,
+            "methods": {name: [str(Spec.of(m)), m.facts.revision] for name, m in self.methods.items()},
+            "metrics": {name: [str(Spec.of(m)), m.facts.revision] for name, m in self.metrics.items()},
+            "agreement": [str(Spec.of(self.agreement)), self.agreement.facts.revision],
+            "units": s.units,
+            "removal": s.removal if model is None else removal_words(model, s.removal),
+            "scope": s.scope,
+            "target": s.target,
+            "scale": s.scale,
+            "seed": s.seed,
+        }
+
+    def run(self, context: JobContext) -> JobResult:
+        model, data, examples, s = context.model(), context.dataset(), context.examples(), self.settings
+        session = Session.make(model, self.methods, s.units, s.removal, s.scope, s.seed, s.batch_tokens)
+        targets = [self.target(model, data, example) for _, example in examples]
+        rows = evaluate_slice(session, examples, targets, self.metrics, self.agreement, context.bar)
+        shown = context.job.spec["shown"]
+        rows["attributions"] = {method: _timeless(part[:shown]) for method, part in rows["attributions"].items()}
+        return JobResult(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared
+
+    def target(self, model: Model, data: Dataset, example: Example) -> Target | int | float | None:
+        """What is explained of an example, as `explain` takes it."""
+        label = None if self.settings.target == "predicted" else gold_label(example, data, model)
+        scale = self.settings.scale
+        return label if scale is None else Target(None if label is None else int(label), scale=scale)
+
+    def tidy(self, rows: Any) -> Iterator[Row]:
+        for name, methods in rows["values"].items():
+            for method, values in methods.items():
+                for example, value in zip(rows["examples"], values, strict=True):
+                    yield {"method": method, "metric": name, "example": example, "value": value}
+
+
+def evaluate_slice(
+    session: Session,
+    examples: Sequence[tuple[int, Example]],
+    targets: Sequence[Any],
+    metrics: Mapping[str, Any],
+    agreement_measure: Any,
+    bar: Progress,
+) -> dict[str, Any]:
+    """Values per metric, method and example, curves, agreement of methods, costs and the model's own outputs."""
+    on = session.open(examples, targets)
+    attributions = session.attributions(on, bar)
+    trim_heap()
+    masking_metrics = {name: metric for name, metric in metrics.items() if is_faithfulness(metric)}
+    values, curves = faithfulness(session, on, attributions, masking_metrics)
+    for name, metric in metrics.items():
+        if name not in masking_metrics:
+            values[name] = {
+                method: [metric.measure(a, example) for a, (_, example) in zip(part, examples, strict=True)]
+                for method, part in attributions.items()
+            }
+    return {
+        "examples": [example.id for _, example in examples],
+        "values": values,
+        "weights": weights(metrics, attributions, examples),
+        "curves": curves,
+        "agreement": agreement(attributions, agreement_measure),
+        "passes": {m: [[a.cost.forwards, a.cost.backwards] for a in part] for m, part in attributions.items()},
+        "seconds": {m: [a.cost.seconds for a in part] for m, part in attributions.items()},
+        "outputs": on.game.full().tolist(),
+        "attributions": {m: [a.to_dict() for a in part] for m, part in attributions.items()},
+        "unit_counts": [
+            unit_counts(encoding.units, example) for encoding, (_, example) in zip(on.encodings, examples, strict=True)
+        ],
+    }
+
+
+def unit_counts(units: Sequence[Unit], example: Example) -> list[int]:
+    """Units, units past the length limit, and the same two of the units that a rationale marks."""
+    hidden, marked = (
+        np.array([not unit.seen for unit in units], bool),
+        np.asarray(rationale_units(units, example), bool),
+    )
+    return [len(units), int(hidden.sum()), int(marked.sum()), int((marked & hidden).sum())]
+
+
+def faithfulness(
+    session: Session, on: Round, attributions: Mapping[str, Attributions], metrics: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Values and curves of masking metrics. All masks run in one stream per removal; equal masks run once."""
+    games = {on.game.removal: on.game}
+    masks: dict[Any, list[tuple[str, str, int, Any]]] = defaultdict(list)
+    for name, metric in metrics.items():
+        removal = metric_removal(session.model, metric)
+        games.setdefault(removal, Game(session.model, on.encodings, removal, session.budget))
+        for method, part in attributions.items():
+            for i, attribution in enumerate(part):
+                masks[removal].append(
+                    (name, method, i, metric.keeps(descending_order(without_unseen(attribution).scores)))
+                )
+    values: dict[str, Any] = {name: {m: [None] * len(on.indices) for m in attributions} for name in metrics}
+    curves: dict[str, Any] = {name: {m: [None] * len(on.indices) for m in attributions} for name in metrics}
+    fixed = {
+        name: len(metric.keeps(np.arange(2))) == len(metric.keeps(np.arange(3))) for name, metric in metrics.items()
+    }
+    full = on.game.full()
+    for removal, requests in masks.items():
+        outputs = games[removal].outputs([(i, keep) for _, _, i, keep in requests])
+        for (name, method, i, _), output in zip(requests, outputs, strict=True):
+            metric, target = metrics[name], attributions[method][i].target
+            whole, *masked = target_values(session.model, np.vstack([full[i], output]), target, metric)
+            values[name][method][i] = metric.measure(np.array(masked), whole)
+            curves[name][method][i] = _resampled(metric.curve(np.array(masked), whole), fixed[name])
+    return values, curves
+
+
+def weights(
+    metrics: Mapping[str, Any], attributions: Mapping[str, Attributions], examples: Sequence[tuple[int, Example]]
+) -> dict[str, list[float | None]]:
+    """How much each example counts in the mean of a metric that pools; the same for all methods."""
+    part = next(iter(attributions.values()))
+    return {
+        name: [metric.weight(a, example) for a, (_, example) in zip(part, examples, strict=True)]
+        for name, metric in metrics.items()
+        if hasattr(metric, "weight")
+    }
+
+
+def metric_removal(model: Model, metric: Any) -> Any:
+    """What the metric or its protocol says, or the model's own where the model cannot have that."""
+    name = metric.facts.removal or get_protocol(metric.protocol).removal
+    removal = REMOVALS.make(name)
+    return removal if removal.available(model) is None else removal_for(model, None)
+
+
+def target_values(model: Model, outputs: Any, target: Target, metric: Any) -> list[float]:
+    """Class outputs (M,C) as values of the explained class on the metric's scale; regression is always raw."""
+    scale: Scale = "raw" if model.task == "regression" else metric.facts.scale or get_protocol(metric.protocol).scale
+    targets = Targets((Target(target.label, target.against, scale),), scale, model.task == "multi_label")
+    return [float(v) for v in targets.values(torch.from_numpy(outputs).double())]
+
+
+def agreement(attributions: Mapping[str, Attributions], measure: Any) -> dict[str, list[float]]:
+    """Agreement of every two methods, per example."""
+    pairs = {(a, b): _pairs(attributions[a], attributions[b]) for a, b in combinations(attributions, 2)}
+    return {f"{a} ~ {b}": [measure.compare(*pair) for pair in scores] for (a, b), scores in pairs.items()}
+
+
+def _pairs(first: Attributions, second: Attributions) -> list[tuple[Attribution, Attribution]]:
+    return [(without_unseen(a), without_unseen(b)) for a, b in zip(first, second, strict=True)]
+
+
+def _resampled(curve: Any, fixed: bool) -> list[float]:
+    """A curve as it is if every text has the same number of points, else at POINTS even places."""
+    if fixed:
+        return [float(v) for v in curve]
+    return [float(v) for v in np.interp(np.linspace(0, 1, POINTS), np.linspace(0, 1, len(curve)), curve)]
+
+
+def _timeless(attributions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without the seconds, which are provenance."""
+    return [{**a, "cost": {**a["cost"], "seconds": 0.0}} for a in attributions]
+
+
+def removal_words(model: Model, name: str | None) -> str:
+    """How records spell a removal."""
+    removal = removal_for(model, name)
+    return f"{type(removal).__name__}{getattr(removal, 'token', '')}"
