@@ -25,7 +25,9 @@ from speed import MODEL, interleaved, setting
 import assay
 from assay.core.progress import Progress
 from assay.core.types import Example
-from assay.explainers.explain import Job, Round, named_methods
+from assay.explainers.methods import named_methods
+from assay.explainers.round import Round
+from assay.explainers.session import Session
 
 SIZES = (16, 32, 64, 128)  # sequences per batch tried for the floor
 # The time one waits, on an idle machine; or that of all threads of this process, where others are at work
@@ -42,9 +44,9 @@ SIG = "sequential_integrated_gradients"
 def main() -> None:
     options = _options()
     model, texts, about = setting(options.model)
-    job = Job.make(model, {})
+    session = Session.create(model, {})
     low, high = options.tokens
-    some = [t for t in texts if low <= job.encode(Example(t), 0).players <= high][: options.sentences]
+    some = [t for t in texts if low <= session.encode(Example(t), 0).players <= high][: options.sentences]
     head = [
         "# Speed of searches",
         "",
@@ -114,15 +116,15 @@ def _gap(exact: Any, walked: Any) -> float:
 class Played:
     """What a search did: for each text the distinct masks that it asked for."""
 
-    job: Job
+    session: Session
     on: Round
 
     @staticmethod
     def of(model: Any, texts: list[str], spec: str) -> Played:
-        job = Job.make(model, named_methods([spec]))
-        on = job.open(list(enumerate(map(Example, texts))), [None] * len(texts))
-        job.attributions(on, Progress("", None, show=False))
-        return Played(job, on)
+        session = Session.create(model, named_methods([spec]))
+        on = session.open(list(enumerate(map(Example, texts))), [None] * len(texts))
+        session.explain(on, Progress("", None, show=False))
+        return Played(session, on)
 
     @property
     def players(self) -> list[int]:
@@ -140,11 +142,11 @@ class Played:
             rows += self.ids(encoding, np.unpackbits(packed, axis=1)[:, : encoding.players].astype(bool))
         rows.sort(key=len)
         chunks = [rows[k : k + size] for k in range(0, len(rows), size)]
-        return [dict(self.job.model.tokenizer.pad({"input_ids": chunk}, return_tensors="pt")) for chunk in chunks]
+        return [dict(self.session.model.tokenizer.pad({"input_ids": chunk}, return_tensors="pt")) for chunk in chunks]
 
     def ids(self, encoding: Any, keep: Any) -> list[list[int]]:
         kept = np.concatenate([keep, np.ones((len(keep), 1), bool)], 1)[:, encoding.unit_of]
-        rows = self.job.removal.rows(self.job.model, encoding, kept)
+        rows = self.session.removal.rows(self.session.model, encoding, kept)
         return [ids[:length].tolist() for ids, length in zip(rows.ids, rows.lengths, strict=True)]
 
     def values(self) -> Iterator[tuple[Value, int]]:
@@ -152,9 +154,9 @@ class Played:
         for encoding in self.on.encodings:
 
             def probabilities(keep: Any, encoding: Any = encoding) -> Any:
-                with self.job.model.frozen(), torch.inference_mode():
+                with self.session.model.frozen(), torch.inference_mode():
                     ids = torch.tensor(self.ids(encoding, keep[None]))
-                    return self.job.model.hf(input_ids=ids).logits[0].softmax(-1)
+                    return self.session.model.hf(input_ids=ids).logits[0].softmax(-1)
 
             label = int(probabilities(np.ones(encoding.players, bool)).argmax())
             yield (lambda keep, p=probabilities, label=label: float(p(keep)[label])), encoding.players

@@ -209,16 +209,18 @@ def kernel_shap_at_equal_error(model: Any, texts: list[str], sentences: int = 12
 def _games(model: Any, texts: list[str], count: int) -> Any:
     """Values (2^n,) of all masks of some sentences."""
     from assay.core.types import Example
-    from assay.explainers.explain import Job
+    from assay.explainers.session import Session
     from assay.masking.game import Game
 
-    job = Job.make(model, {})
+    session = Session.create(model, {})
     found = 0
     for text in texts:
-        encoding = job.encode(Example(text), 0)
+        encoding = session.encode(Example(text), 0)
         if 10 <= encoding.players <= 12 and found < count:
             found += 1
-            outputs = Game(model, [encoding], job.removal, job.budget).outputs([(0, all_masks(encoding.players))])[0]
+            outputs = Game(model, [encoding], session.removal, session.budget).outputs(
+                [(0, all_masks(encoding.players))]
+            )[0]
             probabilities = torch.from_numpy(outputs).double().softmax(-1)
             yield probabilities[:, int(probabilities[-1].argmax())].numpy(), encoding.players
 

@@ -19,15 +19,18 @@ import torch
 import assay
 from assay.evaluation.adversarial.top_k_attack import TopKAttack
 from assay.evaluation.sanity.layer_randomisation import LayerRandomisation
-from assay.explainers.explain import Job, named_methods
+from assay.explainers.methods import named_methods
+from assay.explainers.session import Session
+from assay.explainers.white_box import batch_with_units
 from assay.models import hooks
 
 STEPS = 20
 
 
 def batch_of(model: Any, examples: Any) -> Any:
-    job = Job.make(model, named_methods(["gradient"]))
-    return job.batch(job.open(list(enumerate(examples)), [None] * len(examples)).encodings)
+    session = Session.create(model, named_methods(["gradient"]))
+    inputs = session.open(list(enumerate(examples)), [None] * len(examples))
+    return batch_with_units(model, inputs.encodings, budget=session.budget)
 
 
 def randomisation_loop(model: Any, batch: Any) -> None:

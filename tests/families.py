@@ -26,7 +26,7 @@ from assay.models.heads.mean import Mean
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.prompt import Prompt
-from assay.models.readout import OwnHead
+from assay.models.readout import AssayHead
 from assay.training.word_vocabulary import word_tokenizer
 from tiny_tokenizers import (
     CORPUS,
@@ -216,7 +216,7 @@ def t5(head_width: int = WIDTH // HEADS) -> Model:
     head = Mean(WIDTH, len(LABELS))
     set_large_weights(head, "t5 head")
     encoder = TextEncoder(tokenizer, LIMIT)
-    return Model("t5", model, family_of("t5"), encoder, OwnHead(head), LABELS, "classification", tokenizer)
+    return Model("t5", model, family_of("t5"), encoder, AssayHead(head), LABELS, "classification", tokenizer)
 
 
 def _bilstm(*, paired: bool = False) -> Model:
@@ -346,6 +346,6 @@ def precise(case: str) -> Model:
     """The model of a case in float64, where rounding cannot move a score by 1e-5."""
     model = fresh(case)
     model.hf.double()
-    if isinstance(model.readout, OwnHead):
+    if isinstance(model.readout, AssayHead):
         model.readout.head.double()
     return model

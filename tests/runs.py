@@ -19,7 +19,7 @@ import assay
 from assay.core.attributions import Attributions
 from assay.explainers import METHODS
 from assay.models.model import Model
-from assay.models.readout import OwnHead
+from assay.models.readout import AssayHead
 from families import CASES, model_of, precise
 
 # Budgets that run fast. A method that is not listed runs with its defaults: a new method needs no edit here.
@@ -41,7 +41,7 @@ UNSUPPORTED: dict[tuple[str, str], str] = {
     ("gradient_x_input", "deberta_v2"): "normalises each word embedding",  # <gradient, x> is 0 by Euler's theorem
     ("weighted_integrated_gradients", "deberta_v2"): "normalises each word embedding",  # its path leads to 0
     **{
-        (method, "bilstm_attention"): "no blocks to follow"
+        (method, "bilstm_attention"): "is not a transformer and has no blocks"
         for method in ("alti", "decompx", "globenc", "value_norm_attention", "value_zeroing")
     },
 }
@@ -116,7 +116,7 @@ HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_p
 
 def own_modules(model: Model) -> list[nn.Module]:
     """The modules that belong to the user."""
-    return [model.hf, *([model.readout.head] if isinstance(model.readout, OwnHead) else [])]
+    return [model.hf, *([model.readout.head] if isinstance(model.readout, AssayHead) else [])]
 
 
 @dataclass(frozen=True)
@@ -181,9 +181,9 @@ class Fuse(nn.Module):
 
 def with_fuse(model: Model, head: str, **limits: float) -> tuple[Model, Fuse]:
     """The model with a fuse around the module that makes its class outputs."""
-    if isinstance(model.readout, OwnHead):
+    if isinstance(model.readout, AssayHead):
         fuse = Fuse(model.readout.head, **limits)
-        model.readout = OwnHead(fuse)
+        model.readout = AssayHead(fuse)
     else:
         fuse = Fuse(model.hf.get_submodule(head), **limits)
         model.hf.set_submodule(head, fuse)

@@ -13,7 +13,7 @@ from assay.core.types import Example
 from assay.masking.units import divide
 from assay.models.encoding import Encoding
 from assay.models.model import Model
-from assay.models.readout import LabelWords, OwnHead
+from assay.models.readout import AssayHead, LabelWords
 from families import model_of
 
 CAUSAL = ("gpt2", "llama", "mistral")  # pairs are joined by the end-of-text token
@@ -62,7 +62,7 @@ def stock_logits(case: str, given: Any) -> Tensor:
             first, second = tokenizer(texts[0])["input_ids"], tokenizer(texts[1], add_special_tokens=False)["input_ids"]
             return hf(input_ids=torch.tensor([[*first, tokenizer.eos_token_id, *second]])).logits[0]
         inputs = tokenizer(*texts, return_tensors="pt")
-        if isinstance(model.readout, OwnHead):
+        if isinstance(model.readout, AssayHead):
             layer = model.readout.head.classifier
             return layer(hf(**inputs).last_hidden_state[0].mean(0))
         return hf(**inputs).logits[0]

@@ -24,7 +24,6 @@ from assay.explainers import METHODS
 from assay.faithfulness import FAITHFULNESS
 from assay.statistics.bootstrap import intervals
 from assay.statistics.verdict import Comparison, compare
-from assay.studies.evaluate.result import evaluate
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "data" / "sst2_sentences" / "dev.jsonl.gz"
@@ -72,7 +71,7 @@ def measure(options: argparse.Namespace) -> tuple[Values, dict[str, str]]:
         specs = {method: SPECS.get(method, method) for method in group}
         settings = {"protocol": "aml", "limit": options.sentences, "store": options.store}
         try:
-            evaluation = evaluate(model, str(options.data), list(specs.values()), METRICS, **settings).evaluation
+            evaluation = assay.evaluate(model, str(options.data), list(specs.values()), METRICS, **settings).evaluation
         except UnsupportedError as error:
             unsupported |= dict.fromkeys(group, str(error))
             continue

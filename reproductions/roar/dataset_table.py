@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.experiments.plan import Plan
 from assay.experiments.store import Store
-from assay.studies.roar.tasks import Rank, Source
+from assay.studies.roar.tasks import RankTask, RoarData
 
 from .plans import HERE, load_plan
 from .published import SIZES
@@ -36,11 +36,11 @@ def dataset_table(store: Store, tasks: Mapping[tuple[str, str], tuple[str, str, 
     return "\n".join([*rows, "", NOTE])
 
 
-def _source(plan: Plan, grid: str, name: str) -> Source | None:
+def _source(plan: Plan, grid: str, name: str) -> RoarData | None:
     """The splits used by the first ranking job of a model on a data set."""
     for cell in plan.cells:
-        if (cell.model.grid, dict(cell.model.about)["trained_on"]) == (grid, name):
-            ranks = [job.kind for job in cell.jobs if isinstance(job.kind, Rank)]
+        if (cell.model.grid, dict(cell.model.tags)["trained_on"]) == (grid, name):
+            ranks = [job.task for job in cell.jobs if isinstance(job.task, RankTask)]
             if ranks:
                 return ranks[0].source
     return None

@@ -20,7 +20,7 @@ from scipy.stats import spearmanr
 from assay.experiments.plan import read_plan
 from assay.experiments.store import Store
 from assay.models.load import load_model
-from assay.studies.roar.tasks import Rank
+from assay.studies.roar.tasks import RankTask
 
 from .plans import HERE
 
@@ -35,12 +35,12 @@ LSTMS = {data: (f"{data.rstrip('12')}.yaml", data) for data in ("sst", "babi1", 
 MODELS = LSTMS | {f"minilm_{data}": ("minilm.yaml", data) for data in ("sst", "snli", "babi1")}  # plan and data
 
 
-def first_ranking(store: Store, name: str, seed: int) -> Rank:
+def first_ranking(store: Store, name: str, seed: int) -> RankTask:
     """The job that ranks the words of unmasked texts."""
     file, data = MODELS[name]
     plan = read_plan(HERE / file, store)
-    jobs = [job for cell in plan.cells for job in cell.jobs if isinstance(job.kind, Rank)]
-    return next(job.kind for job in jobs if (job.at["data"], job.at["seed"]) == (data, seed))
+    jobs = [job for cell in plan.cells for job in cell.jobs if isinstance(job.task, RankTask)]
+    return next(job.task for job in jobs if (job.tags["data"], job.tags["seed"]) == (data, seed))
 
 
 def top_overlap(a: np.ndarray, b: np.ndarray, share: int) -> float | None:
@@ -58,7 +58,7 @@ def main() -> None:
     store = Store(options.store.expanduser())
     rank = first_ranking(store, options.model, options.seed)
     model = load_model(store.artifacts.path(rank.model))
-    examples = rank.source.held().take(options.examples, 0)
+    examples = rank.source.test_split().take(options.examples, 0)
 
     def scores(name: str, steps: int, rule: str) -> list[np.ndarray]:
         method = f"{name}(steps={steps}, baseline=zero, rule={rule})"

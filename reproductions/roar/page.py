@@ -19,7 +19,7 @@ import numpy as np
 
 from assay.evaluation.roar.curves import curves as scores_of
 from assay.evaluation.roar.verdict import ENOUGH, Faithfulness
-from assay.experiments.archive import pack, unpack
+from assay.experiments.archive import pack_records, unpack_records
 from assay.experiments.store import Store
 from assay.statistics.bootstrap import Interval, interval
 
@@ -343,8 +343,8 @@ def write(store_folder: Path, output: Path) -> Path:
     figures.mkdir(parents=True, exist_ok=True)
     records = output / RECORDS
     if records.exists():
-        unpack(records, store)
-    if not pack([load_plan(path, store) for path in PLANS], store, records)[0]:
+        unpack_records(records, store)
+    if not pack_records([load_plan(path, store) for path in PLANS], store, records)[0]:
         raise SystemExit(
             f"{records} has no record of these plans. Record keys contain fingerprints of the data and models that "
             "the plans name: use the same files (reproductions/README.md), or run the plans first."

@@ -38,12 +38,13 @@ def write(folder: Path) -> None:
 
 
 def roar(folder: Path, target: str, seeds: int) -> list[dict]:
-    """Run `assay roar --both` and return its JSON output."""
+    """Run `assay roar` with both forms and return its JSON output."""
     out = folder / f"{target}.json"
     options = {
         "--data": f"repeated('{folder / 'filler'}', times=3)",
-        "--model-family": "bilstm_attention(hidden=12, width=16, cut=spaces)",
+        "--base": "bilstm_attention(hidden=12, width=16, cut=spaces)",
         "--methods": "input_x_gradient",
+        "--forms": "recursive,roar",
         "--seeds": str(seeds),
         "--step": "20",
         "--score": "accuracy",
@@ -55,7 +56,7 @@ def roar(folder: Path, target: str, seeds: int) -> list[dict]:
         "--json": str(out),
     }
     pairs = [word for pair in options.items() for word in pair]
-    subprocess.run([sys.executable, "-m", "assay", "roar", "--both", *pairs], check=True)
+    subprocess.run([sys.executable, "-m", "assay", "roar", *pairs], check=True)
     results: list[dict] = json.loads(out.read_text())
     return results
 

@@ -48,7 +48,9 @@ SCORES = {task.place: task.score for task in TASKS}
 
 def read_evidence(store: Store, tasks: Sequence[Task] = TASKS, folder: Path = HERE) -> Evidence:
     """Curves and areas of every study that is complete for at least one measure."""
-    plans = {name: curves(load_plan(folder / name, store), store) for name in dict.fromkeys(t.plan for t in tasks)}
+    plans = {
+        name: curves(load_plan(folder / name, store).cells, store) for name in dict.fromkeys(t.plan for t in tasks)
+    }
     by_study: dict[tuple[Place, str], Curves] = {}
     for task in tasks:
         for part in plans[task.plan]:

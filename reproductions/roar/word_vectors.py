@@ -24,7 +24,7 @@ def validation_scores(store: Store, plan: Path = PLAN) -> list[tuple[str, float,
     for job in load_plan(plan, store).trainings:
         record = store.get(job.key)
         if record is not None:
-            scores[NAMES.get(job.at["grid"], job.at["grid"])].append(record.rows["validation"]["macro_f1"])
+            scores[NAMES.get(job.tags["grid"], job.tags["grid"])].append(record.rows["validation"]["macro_f1"])
     rows = [(source, sum(values) / len(values), values) for source, values in scores.items()]
     return sorted(rows, key=lambda row: -row[1])
 

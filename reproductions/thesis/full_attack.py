@@ -38,7 +38,7 @@ def attack(steps: int, nodes: int) -> TopKAttack:
 
 def trained_model(plan: Plan, store: Store, name: str = SMALLEST) -> Model:
     """A trained model of the plan, from the store."""
-    job = next(job for job in plan.trainings if job.at["model"] == name)
+    job = next(job for job in plan.trainings if job.tags["model"] == name)
     if not store.artifacts.has(job.key):
         raise AssayError(f"The weights of {name} are not in {store.folder}. Run the plan with --keep first.")
     return load_model(store.artifacts.path(job.key))
@@ -46,7 +46,7 @@ def trained_model(plan: Plan, store: Store, name: str = SMALLEST) -> Model:
 
 def sentences(plan: Plan, model: Model, count: int | None) -> list[Example]:
     """The examples that the plan attacks, shortest first."""
-    data = next(cell.data for cell in plan.cells if cell.study == "attack").load()
+    data = next(cell.data for cell in plan.cells if cell.name == "attack").load()
     return sorted(data, key=lambda e: len(divide(model.encode(e), "token").units))[:count]
 
 
@@ -55,7 +55,7 @@ def compare(model: Model, examples: Sequence[Example]) -> Iterator[dict[str, Any
     text = {e.id: e.text for e in examples}
     for name, (steps, nodes) in SETTINGS.items():
         start = time.process_time()
-        rows = attack(steps, nodes).run(model, examples, progress=False)
+        rows = attack(steps, nodes).run(model, examples)
         seconds = (time.process_time() - start) / len(rows)
         for row in rows:
             numbers = {key: round(row[key], 4) if isinstance(row[key], float) else row[key] for key in SHOWN}

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from assay.core.types import Example
-from assay.experiments.plan import StudyCell
-from assay.experiments.results import records
 from assay.experiments.status import Status
+from assay.experiments.study import StudyCell
+from assay.reports.heat_maps import KEY
 from assay.reports.method_style import method_styles
 from assay.reports.study_page import page, write
 from assay.studies.attack.result import before_and_after
-from assay.studies.evaluate.examples import KEY
 
 from .evidence import NAMES, Row
 
@@ -37,13 +36,13 @@ def _blocks(states: Mapping[str, Status], study: str) -> Iterator[str]:
     seen = set[tuple[str, str]]()
     for data, state in states.items():
         for cell in state.plan.cells:
-            if cell.study == study and (data, cell.model.grid) not in seen and (rows := _rows(cell, state)):
+            if cell.name == study and (data, cell.model.grid) not in seen and (rows := _rows(cell, state)):
                 seen.add((data, cell.model.grid))
                 yield _block(data, cell, rows)
 
 
 def _rows(cell: StudyCell, state: Status) -> list[Row]:
-    stored = records(cell, state.store)
+    stored = cell.records(state.store)
     return [row for record in stored or () for row in record.rows if "original" in row]
 
 

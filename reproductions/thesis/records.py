@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from assay.api.status import status
 from assay.evaluation.attribution_metric import rationale_units
-from assay.experiments.model_table import model_table, shell
-from assay.experiments.results import results
-from assay.experiments.status import Status, status
+from assay.experiments.model_table import model_table, model_without_weights
+from assay.experiments.results import tidy_results
+from assay.experiments.status import Status
 from assay.masking.units import divide
 
 from .evidence import Evidence, Row, bare
@@ -33,12 +34,12 @@ def read_evidence(
     states: dict[str, Status] = {}
     for data, name in plans.items():
         if (folder / name).is_file():
-            state = states[data] = status(folder / name, store)
+            state = states[data] = status(folder / name, store=store)
             rows[data] = _finished(state)
             trained = _models(data, state)
             unlearnt = {row["model"] for row in trained if row["skipped"]}  # will never be explained
             cells = (cell for cell in state.plan.cells if cell.model.name not in unlearnt)
-            planned.update((data, cell.study, cell.model.grid) for cell in cells)
+            planned.update((data, cell.name, cell.model.grid) for cell in cells)
             models += trained
             floors |= {(data, grid): value for grid, value in _floors(state).items()}
             passes |= {(data, *key): value for key, value in _passes(state).items()}
@@ -47,12 +48,12 @@ def read_evidence(
 
 def _finished(state: Status) -> list[Row]:
     """The rows of all models and studies that are complete; partial ones would reduce the shared examples."""
-    complete = {(c.study, c.model.name) for c in state.plan.cells if all(state.states[j.key] == "done" for j in c.jobs)}
-    return [row for row in results(state.plan, state.store) if (row["study"], row["model"]) in complete]
+    complete = {(c.name, c.model.name) for c in state.plan.cells if all(state.states[j.key] == "done" for j in c.jobs)}
+    return [row for row in tidy_results(state.plan, state.store) if (row["study"], row["model"]) in complete]
 
 
 def _models(data: str, state: Status) -> list[Row]:
-    skipped = {job.at["model"] for key, job in state.plan.jobs.items() if state.states[key] == "skipped"}
+    skipped = {job.tags["model"] for key, job in state.plan.jobs.items() if state.states[key] == "skipped"}
     return [{"data": data, **row, "skipped": row["model"] in skipped} for row in model_table(state.plan, state.store)]
 
 
@@ -61,9 +62,9 @@ def _floors(state: Status) -> dict[str, float]:
     out: dict[str, float] = {}
     for cell in state.plan.cells:
         grid, key = cell.model.grid, getattr(cell.model, "key", "")
-        if cell.study != "probability" or grid in out or state.store.get(key) is None:
+        if cell.name != "probability" or grid in out or state.store.get(key) is None:
             continue
-        model = shell(key, state.store)
+        model = model_without_weights(key, state.store)
         if model is not None:
             shares = [_share(model, example) for example in cell.data.load()]
             known = [share for share in shares if share]
@@ -81,7 +82,7 @@ def _passes(state: Status) -> dict[tuple[str, str], tuple[float, float]]:
     """Mean forward and backward passes per example of each model and method."""
     counts_by: dict[tuple[str, str], list[Any]] = defaultdict(list)
     for cell in state.plan.cells:
-        if cell.study == "probability":
+        if cell.name == "probability":
             for record in filter(None, (state.store.get(job.key) for job in cell.jobs)):
                 for method, counts in record.rows["passes"].items():
                     counts_by[cell.model.grid, bare(method)] += counts

@@ -6,12 +6,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import AssayError, InputError, ModelError, SpecError, StoreError, TargetError, UnsupportedError
-from assay.core.types import Attribution, Cost, Example, Target, Unit
 
 if TYPE_CHECKING:
     from assay.api.archive import pack, unpack
     from assay.api.attack import attack
+    from assay.api.catalogue import catalogue
     from assay.api.evaluate import evaluate
+    from assay.api.explain import explain
+    from assay.api.explain_file import explain_file
+    from assay.api.list_datasets import list_datasets
     from assay.api.randomise import randomise
     from assay.api.report import report
     from assay.api.results import results
@@ -20,20 +23,28 @@ if TYPE_CHECKING:
     from assay.api.status import status
     from assay.api.train import train
     from assay.core.attributions import Attributions
+    from assay.core.types import Attribution, Cost, Example, Target, Unit
     from assay.datasets.load import load_dataset
-    from assay.explainers.explain import explain
     from assay.models.load import load_model, save_model
     from assay.models.prompt import Prompt
 
 __version__ = "0.1.0"
 
-# Imported on first use: torch and transformers take seconds, and `assay list` needs neither.
+# Imported on first use: torch and transformers take seconds to import, and `assay list` needs neither.
 _LAZY = {
+    "Attribution": "assay.core.types",
     "Attributions": "assay.core.attributions",
+    "Cost": "assay.core.types",
+    "Example": "assay.core.types",
     "Prompt": "assay.models.prompt",
+    "Target": "assay.core.types",
+    "Unit": "assay.core.types",
     "attack": "assay.api.attack",
+    "catalogue": "assay.api.catalogue",
     "evaluate": "assay.api.evaluate",
-    "explain": "assay.explainers.explain",
+    "explain": "assay.api.explain",
+    "explain_file": "assay.api.explain_file",
+    "list_datasets": "assay.api.list_datasets",
     "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
     "pack": "assay.api.archive",
@@ -65,8 +76,11 @@ __all__ = [
     "Unit",
     "UnsupportedError",
     "attack",
+    "catalogue",
     "evaluate",
     "explain",
+    "explain_file",
+    "list_datasets",
     "load_dataset",
     "load_model",
     "pack",

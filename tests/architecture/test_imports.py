@@ -38,7 +38,7 @@ ONLY_IN = {  # third-party packages and where they may be imported
     "plotly": ("reports/",),
     "fastapi": ("web/",),
     "flask": ("web/",),
-    "typer": ("cli/",),
+    "cyclopts": ("cli/",),
     "peft": ("models/load.py",),
     "captum": (),
     "pickle": (),
@@ -138,7 +138,7 @@ def test_every_kind_of_import_is_seen(monkeypatch):
     path = SOURCE / "core" / "no_such_file.py"
     sources = {
         "from assay.models import load": "models",
-        "import assay.explainers.explain": "explainers",
+        "import assay.explainers.session": "explainers",
         "from ..masking import game": "masking",
         "def f():\n    from assay.cli.main import main": "cli",
         "from assay import explain": "",

@@ -11,7 +11,7 @@ import torch
 
 import assay
 from assay.masking.removal import REMOVALS
-from assay.models.readout import OwnHead
+from assay.models.readout import AssayHead
 from assay.models.target import Targets
 from families import CASES, TEXT_FAMILIES, fresh, model_of
 from stock import close, encoded, example, ours, stock, stock_logits
@@ -69,11 +69,11 @@ def test_gradients_are_those_of_the_logits(case):
     """The gradient predicts what a small step in embedding space does."""
     model = fresh(case)
     model.hf.double()
-    if isinstance(model.readout, OwnHead):
+    if isinstance(model.readout, AssayHead):
         model.readout.head.double()
     batch = model.batch([model.encode(example(CASES[case].inputs[1]))])
     targets = Targets((assay.Target(0),), "logit")
-    _, gradient, embeddings = model.gradients(batch, targets)
+    gradient, _, embeddings, _ = model.gradients(batch, targets)
     step = torch.randn(embeddings.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     step[:, : model.family.lead] = 0  # a class token is not looked up
     size = 1e-3 / step.norm()

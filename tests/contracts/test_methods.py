@@ -14,7 +14,7 @@ from assay.core.spec import Spec
 from assay.explainers import METHODS
 from assay.masking.removal import removal_for
 from assay.models.families import FAMILIES as NAMES
-from assay.models.readout import LabelWords, OwnHead
+from assay.models.readout import AssayHead, LabelWords
 from families import CASES, FAMILIES, TEXT_CASES, fresh, model_of, precise
 from runs import (
     ENSEMBLES,
@@ -314,7 +314,7 @@ def test_the_parts_of_an_ensemble_follow_the_removal(removal):
 
 def _as_given(model):
     """What a user passes: model and tokenizer, or a Model where the read-out is our own."""
-    own = isinstance(model.readout, OwnHead | LabelWords)
+    own = isinstance(model.readout, AssayHead | LabelWords)
     return model if own else (model.hf, model.tokenizer or model.encoder.processor)
 
 

@@ -11,7 +11,7 @@ import torch
 import assay
 from assay.masking.game import Game
 from assay.masking.removal import REMOVALS
-from assay.models.readout import OwnHead
+from assay.models.readout import AssayHead
 from families import CASES, FAMILIES, LABELS, TEXT_FAMILIES, fresh, model_of
 from runs import quiet
 from stock import CAUSAL, close, encoded, stock, stock_logits
@@ -89,7 +89,7 @@ def test_a_token_replaces_another_and_nothing_else_changes(case, removal):
         inputs["position_ids"] = torch.arange(len(encoding))[None] + tokenizer.pad_token_id + 1
     with torch.no_grad():
         out = hf(**inputs)
-        head = model.readout.head.classifier if isinstance(model.readout, OwnHead) else None
+        head = model.readout.head.classifier if isinstance(model.readout, AssayHead) else None
         expected = out.logits[0] if head is None else head(out.last_hidden_state[0].mean(0))
     close(_without(case, CASES[case].inputs[2], 4, removal), expected)
 

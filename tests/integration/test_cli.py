@@ -61,7 +61,7 @@ def test_json_and_html_of_two_methods(tmp_path: Path) -> None:
         (["--method", "integrated_gradient", "x"], ["did you mean 'integrated_gradients'"]),
         (["--method", "lime(sample=5)", "x"], ["lime has no parameter 'sample'", "did you mean 'samples'"]),
         (["--method", "lime(samples=many)", "x"], ["samples must be a whole number"]),
-        (["--target", "posittive", "x"], ["there is no label 'posittive'", "positive"]),
+        (["--target", "posittive", "x"], ["unknown label 'posittive'", "positive"]),
         (["--removal", "mean_colour", "x"], ["a text has no colours", "mask_token"]),
         (["--model", "no/such/folder", "x"], ["cannot load 'no/such/folder'"]),
         ([""], ["the text is empty"]),
@@ -77,7 +77,7 @@ def test_bad_input_ends_in_a_sentence(arguments: list[str], words: list[str], re
 def test_a_mistake_leaves_no_traceback(tmp_path: Path) -> None:
     done = run("explain", "--target", "posittive", "x", cwd=tmp_path)
     assert done.returncode == 2
-    assert "there is no label 'posittive'" in done.stderr
+    assert "unknown label 'posittive'" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -72,14 +72,14 @@ def test_show_a_generator(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["show"], "show needs a name, e.g. `assay data show builtin`"),
+        (["show"], "DATA needs a value. Run `assay data show --help`"),
         (["show", "all/reviews"], "reviews has several splits; choose one with split=...: dev, train"),
         (["show", "all/reviews", "--split", "test"], "reviews has no split 'test'"),
         (["show", "all/review"], "no file or folder 'all/review'"),
         (["show", "all/notes.csv", "--columns", "label"], "write role=column"),
         (["show", "nobody/nothing"], "is not a file, folder or built-in name, and could not be loaded from the hub"),
-        (["list", "nowhere"], "nowhere is no folder"),
-        (["list", "all/empty"], "holds no data sets"),
+        (["list", "nowhere"], "nowhere is not a folder"),
+        (["list", "all/empty"], "has no data sets"),
     ],
 )
 def test_bad_input_ends_in_a_sentence(arguments: list[str], words: str, folder: Path) -> None:

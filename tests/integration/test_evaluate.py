@@ -74,16 +74,16 @@ def test_options_reach_the_evaluation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--methods", "lime,occlusio"], ["there is no method 'occlusio'", "did you mean 'occlusion'"]),
+        (["--methods", "lime,occlusio"], ["unknown method 'occlusio'", "did you mean 'occlusion'"]),
         (["--metrics", "sufficency"], ["there is no metric 'sufficency'", "did you mean 'sufficiency'"]),
         (["--protocol", "eraserr"], ["Unknown protocol 'eraserr'", "did you mean 'eraser'"]),
-        (["--target", "positive"], ["target='positive'", "'predicted' or 'gold'"]),
+        (["--target", "positive"], ["--target", "positive", "predicted", "gold"]),
         (["--data", "nope.jsonl"], ["no file or folder 'nope.jsonl'"]),
         (["--methods", ","], ["methods=[]", "assay list methods"]),
         (["--limit", "0"], ["0 examples were asked for", "at least 1"]),
-        (["--report", "no/such/r.html"], ["cannot write no/such/r.html", "there is no folder"]),
-        (["--json", "."], ["cannot write .", "name another file"]),
-        (["--label", "positive"], ["write name=word"]),
+        (["--report", "no/such/r.html"], ["Cannot write no/such/r.html", "does not exist"]),
+        (["--json", "."], ["Cannot write .", "Name another file"]),
+        (["--labels", "positive"], ["write name=word"]),
         (["--columns", "review"], ["write role=column"]),
     ],
 )

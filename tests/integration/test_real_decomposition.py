@@ -22,7 +22,7 @@ from assay.models.encode import TextEncoder
 from assay.models.families import family_of
 from assay.models.heads.mean import Mean
 from assay.models.model import Model
-from assay.models.readout import OwnHead
+from assay.models.readout import AssayHead
 from assay.models.trace import Trace
 from oracles.frozen import frozen_gradient, in_float64
 from stock import example
@@ -60,7 +60,7 @@ def load(name: str, dtype: torch.dtype) -> tuple[Model, Any]:
         return model, model.batch([model.encode(example(rng.integers(0, 256, (60, 80, 3), dtype=np.uint8)))])
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     if name.startswith("flan"):
-        head = OwnHead(Mean(hf.config.d_model, 2).to(dtype))
+        head = AssayHead(Mean(hf.config.d_model, 2).to(dtype))
         model = Model(
             name, hf, family_of("t5"), TextEncoder(tokenizer, 512), head, ("a", "b"), "classification", tokenizer
         )

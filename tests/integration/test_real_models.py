@@ -51,5 +51,5 @@ def test_a_trained_classifier_finds_the_insult() -> None:
 
 @pytest.mark.parametrize("name", ["minilm", "granite-embedding-30m-english", "dinov2-small-imgfocus", "stories15M"])
 def test_an_encoder_without_a_trained_head_is_an_error(name: str) -> None:
-    with pytest.raises(assay.ModelError, match="needs a trained classifier"):
+    with pytest.raises(assay.ModelError, match="explains trained classifiers"):
         assay.load_model(folder(name))

@@ -16,15 +16,15 @@ from unit.studies.test_roar import QUICK, write
 pytestmark = pytest.mark.slow  # five processes, each of which reads torch and transformers
 
 SIZES = {"train": 12, "dev": 6, "test": 6}
-MODEL = ("--model-family", "bilstm_attention(hidden=4, width=4)", "--methods", "attention", "--recipe", QUICK)
+MODEL = ("--base", "bilstm_attention(hidden=4, width=4)", "--methods", "attention", "--recipe", QUICK)
 PLACE = ("--seeds", "1", "--step", "50", "--score", "accuracy", "--store", "s", "--threads", "1")
 
 
-@pytest.mark.parametrize(("form", "title"), [("--recursive", "Recursive ROAR"), ("--measurable", "Measurable model")])
+@pytest.mark.parametrize(("form", "title"), [("recursive", "Recursive ROAR"), ("measurable", "Measurable model")])
 def test_tables_page_and_json(tmp_path: Path, form: str, title: str) -> None:
     write(tmp_path / "d", SIZES)
     files = ("--report", "page.html", "--json", "found.json")
-    done = run("roar", "--data", "d", *MODEL, *PLACE, form, *files, cwd=tmp_path)
+    done = run("roar", "--data", "d", *MODEL, *PLACE, "--forms", form, *files, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert f"{title}, 1 seed, 6 test examples" in done.stdout
     assert "attention" in done.stdout
@@ -34,7 +34,7 @@ def test_tables_page_and_json(tmp_path: Path, form: str, title: str) -> None:
     assert len(found["methods"]["attention"]["curve"]) == 3
     assert found["methods"]["attention"]["t"]["low"] is None  # of one seed
     assert (found["score"], found["target"], len(found["random"][0])) == ("accuracy", "gold", 3)
-    assert bool(found["outside"]) == (form == "--measurable") == ("MaSF" in done.stdout)
+    assert bool(found["outside"]) == (form == "measurable") == ("MaSF" in done.stdout)
 
 
 def test_killed_in_a_training_it_goes_on_and_ends_the_same(tmp_path: Path) -> None:
@@ -68,19 +68,19 @@ def test_interrupted_it_says_how_to_go_on(tmp_path: Path) -> None:
     running.send_signal(signal.SIGINT)
     _, said = running.communicate()
     assert running.returncode == 130
-    assert "the same command goes on from there" in said
+    assert "rerun the same command to resume" in said
 
 
 def test_a_dry_run_names_what_the_run_would_do(tmp_path: Path) -> None:
     """A measurable model needs no model that was trained without masks."""
     write(tmp_path / "d", SIZES)
-    done = run("roar", "--data", "d", *MODEL, *PLACE, "--measurable", "--dry-run", cwd=tmp_path)
+    done = run("roar", "--data", "d", *MODEL, *PLACE, "--forms", "measurable", "--dry-run", cwd=tmp_path)
     jobs = [line.split()[1] for line in done.stdout.splitlines()[:-1]]
     assert jobs == ["measurable"] * 3, done.stdout  # a training, random and attention
-    assert run("roar", "--data", "d", *MODEL, *PLACE, "--measurable", cwd=tmp_path).returncode == 0
+    assert run("roar", "--data", "d", *MODEL, *PLACE, "--forms", "measurable", cwd=tmp_path).returncode == 0
     assert (
-        "0 of 3 jobs would be run"
-        in run("roar", "--data", "d", *MODEL, *PLACE, "--measurable", "--dry-run", cwd=tmp_path).stdout
+        "0 of 3 jobs would run"
+        in run("roar", "--data", "d", *MODEL, *PLACE, "--forms", "measurable", "--dry-run", cwd=tmp_path).stdout
     )
 
 
@@ -92,9 +92,9 @@ def records(store: Path) -> dict[str, tuple[int, int]]:
 
 def test_what_cannot_be_is_a_sentence(tmp_path: Path) -> None:
     write(tmp_path / "d", SIZES)
-    done = run("roar", "--data", "d", *MODEL, *PLACE, "--measurable", "--count", cwd=tmp_path)
+    done = run("roar", "--data", "d", *MODEL, *PLACE, "--forms", "measurable", "--by", "count", cwd=tmp_path)
     assert done.returncode == 2
-    assert "leave --count and --last out" in done.stderr
+    assert "leave out by=count and last" in done.stderr
     (tmp_path / "empty").mkdir()
     done = run("roar", "--data", "d", "--base", "empty", *PLACE, cwd=tmp_path)
     assert done.returncode == 2

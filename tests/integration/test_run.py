@@ -15,10 +15,8 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
 
-from assay.cli.main import app
+from .conftest import Outcome, invoke
 
 ASSAY = [sys.executable, "-m", "assay"]
 ENV = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "HF_HUB_OFFLINE": "1"}
@@ -52,9 +50,9 @@ def assay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*ASSAY, *arguments], cwd=cwd, env=ENV, capture_output=True, text=True, timeout=900)
 
 
-def here(*arguments: str) -> Result:
+def here(*arguments: str) -> Outcome:
     """A command in this process, which has imported everything already."""
-    return CliRunner().invoke(app, arguments)
+    return invoke(*arguments)
 
 
 def rows(store: Path) -> dict[str, object]:
@@ -82,7 +80,7 @@ def test_the_example_of_the_guide(ran: tuple[Path, subprocess.CompletedProcess[s
 def test_its_report(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     folder, _ = ran
     plan, store, output = (str(folder / name) for name in ("plan.yaml", "store", "out"))
-    done = here("report", plan, "--store", store, "--output", output, "--figures", "svg")
+    done = here("report", plan, "--store", store, "--output", output, "--figure-format", "svg")
     assert done.exit_code == 0, done.output
     table = list(csv.DictReader(io.StringIO((folder / "out" / "evaluate.csv").read_text())))
     assert {(row["method"], row["metric"]) for row in table} >= {("lime(samples=100)", "auprc")}
@@ -108,7 +106,7 @@ def test_its_pack_is_reported_elsewhere(ran: tuple[Path, subprocess.CompletedPro
     packed = here("pack", plan, "--store", store, "--output", str(file))
     assert f"wrote {file}: 5 of 5 jobs" in packed.output
     assert "5 records, 5 of them new" in here("unpack", str(file), "--store", other).output
-    assert "0 of 5 jobs would be run" in here("run", plan, "--store", other, "--dry-run").output
+    assert "0 of 5 jobs would run" in here("run", plan, "--store", other, "--dry-run").output
     for kept, name in ((store, "a"), (other, "b")):
         assert here("report", plan, "--store", kept, "--output", str(tmp_path / name)).exit_code == 0
     pages = [{p.relative_to(tmp_path / n): p.read_text() for p in (tmp_path / n).rglob("*.csv")} for n in "ab"]
@@ -130,7 +128,7 @@ def test_a_failed_job_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None
     looked = here("status", *arguments)
     assert looked.exit_code == 0
     assert "failed: evaluate builtin bad 0-1" in looked.output
-    assert "1 of 2 jobs would be run" in here("run", *arguments, "--dry-run").output
+    assert "1 of 2 jobs would run" in here("run", *arguments, "--dry-run").output
 
 
 def test_the_study_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

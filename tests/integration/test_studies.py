@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 import assay
-from assay.cli.main import app
+
+from .conftest import invoke
 
 
 def run(*words):
-    found = CliRunner().invoke(app, [*words], catch_exceptions=False)
-    assert found.exit_code == 0
-    return found.output
+    outcome = invoke(*words)
+    assert outcome.exit_code == 0, outcome.stderr
+    return outcome.output
 
 
 def test_randomise(tmp_path):

@@ -86,7 +86,7 @@ def test_killed_and_started_again(folder: Path) -> None:
     ("more", "words"),
     [
         (["--selection", "acuracy"], "did you mean 'accuracy'"),
-        (["--selection", "pearson"], "no score of a classification"),
+        (["--selection", "pearson"], "is not a score of a classification model"),
         (["--split", "trian"], "did you mean 'train'"),
         (["--columns", "text"], "write role=column"),
         (["--recipe", "recipe(optimizer=sgd)"], "did you mean 'optimiser'"),

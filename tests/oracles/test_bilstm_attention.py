@@ -184,14 +184,14 @@ def test_the_factor_for_a_linear_model(monkeypatch):
     batch = Batch(zeros, zeros + 1, zeros, zeros, zeros[:, 0])
     model = SimpleNamespace(
         hf=precise("bilstm_attention").hf,
-        full_logits=lambda batch, targets: None,
+        full_logits=lambda batch: None,
         embeddings=lambda batch: x,
         gradients=lambda batch, targets: SimpleNamespace(gradient=w.expand_as(batch.embeddings)),
     )
-    targets = SimpleNamespace(take=lambda rows: None)
+    targets = SimpleNamespace(take=lambda rows: None, resolve=lambda logits: targets)
     monkeypatch.setattr(published, "baseline_embeddings", lambda *args: torch.zeros_like(x))
     found = published.WeightedIntegratedGradients(steps=50).attribute(model, batch, targets)
-    assert torch.allclose(found, 51 / 100 * (w * x).sum(-1))
+    assert torch.allclose(found.scores, 51 / 100 * (w * x).sum(-1))
 
 
 def test_its_gradient_has_a_gradient():

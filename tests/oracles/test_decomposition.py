@@ -246,7 +246,7 @@ def test_alti_is_the_papers(text, distance):
         expected = literal_bert.alti(hf, batch.ids, p)
         for block, theirs in zip(trace.blocks, expected, strict=True):
             assert torch.allclose(contributions(block, p)[0], theirs, atol=1e-10)
-        found = Alti(distance).attribute(model, batch, Targets((Target(0),), "logit"))
+        found = Alti(distance).attribute(model, batch, Targets((Target(0),), "logit")).scores
     assert torch.allclose(found[0], (expected[1] @ expected[0])[0], atol=1e-10)
 
 
@@ -256,7 +256,7 @@ def test_globenc_is_the_papers(text):
         expected = literal_bert.globenc(hf, batch.ids)
         for block, theirs in zip(trace.blocks, expected, strict=True):
             assert torch.allclose(block_lengths(block)[0], theirs, atol=1e-10)
-        found = Globenc().attribute(model, batch, Targets((Target(0),), "logit"))
+        found = Globenc().attribute(model, batch, Targets((Target(0),), "logit")).scores
     assert torch.allclose(found[0], (expected[1] @ expected[0])[0], atol=1e-10)
 
 
@@ -265,9 +265,9 @@ def test_value_norms_are_the_papers(text):
     targets = Targets((Target(0),), "logit")
     with torch.no_grad():
         first, second = literal_bert.value_norms(hf, batch.ids)
-    mean = ValueNormAttention().attribute(model, batch, targets)[0]
+    mean = ValueNormAttention().attribute(model, batch, targets).scores[0]
     assert torch.allclose(mean, ((first + second) / 2).mean(0), atol=1e-6)
-    row = ValueNormAttention("rollout", "readout").attribute(model, batch, targets)[0]
+    row = ValueNormAttention("rollout", "readout").attribute(model, batch, targets).scores[0]
     assert torch.allclose(row, (second @ first)[0], atol=1e-10)
 
 
@@ -334,8 +334,8 @@ def _broken(path, module):
     ("path", "module", "words"),
     [
         ("bert.encoder.layer.1.attention.output.LayerNorm", NoNorm(), "block 1 runs its layers in the order LLLALLLN"),
-        ("bert.encoder.layer.0.output.dense", Bent(64, 32), "block 0 computes more than its layers tell"),
-        ("classifier", Bent(32, 3), "its head computes more than its layers tell"),
+        ("bert.encoder.layer.0.output.dense", Bent(64, 32), "block 0 computes more than its layers show"),
+        ("classifier", Bent(32, 3), "its head computes more than its layers show"),
     ],
 )
 def test_an_unknown_structure_is_refused(method, path, module, words):

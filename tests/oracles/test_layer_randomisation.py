@@ -21,9 +21,7 @@ METHODS = ("gradient", "average_attention")
 
 def study(case, **fields):
     with quiet():
-        return LayerRandomisation(methods=METHODS, **fields).run(
-            model_of(case), list(as_examples(CASES[case].inputs)), progress=False
-        )
+        return LayerRandomisation(methods=METHODS, **fields).run(model_of(case), list(as_examples(CASES[case].inputs)))
 
 
 # --- the draw --------------------------------------------------------------------------------------------------------
@@ -144,7 +142,7 @@ def test_the_first_step_is_shared_and_passes_are_those_needed():
     """2 blocks, two modes: 3 different broken models, not 4; a gradient is one forward and one backward each."""
     model, inputs = model_of("bert"), list(as_examples(CASES["bert"].inputs))
     forwards, backwards = model.passes.forwards, model.passes.backwards
-    LayerRandomisation(methods=("gradient",)).run(model, inputs, progress=False)
+    LayerRandomisation(methods=("gradient",)).run(model, inputs)
     assert model.passes.forwards - forwards == 4 * len(inputs)
     assert model.passes.backwards - backwards == 4 * len(inputs)
 
@@ -158,7 +156,7 @@ def test_causal_attention_stays():
     """The thesis's fact: on GPT-2 both attention methods stay near 1, because the mask alone orders the positions."""
     both = LayerRandomisation(methods=("average_attention", "attention_rollout(residual=False)"))
     with quiet():
-        rows = both.run(model_of("gpt2"), list(as_examples(CASES["gpt2"].inputs[:1])), progress=False)
+        rows = both.run(model_of("gpt2"), list(as_examples(CASES["gpt2"].inputs[:1])))
     assert np.mean([row["spearman"] for row in rows]) > 0.85
 
 

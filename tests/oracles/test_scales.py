@@ -77,7 +77,7 @@ def test_mixed_scales_labels_and_repeats_in_one_batch():
         Target(2),
     )
     logits = torch.from_numpy(LOGITS)
-    targets = Targets(asked, "logit").settle(logits)
+    targets = Targets(asked, "logit").resolve(logits)
     predicted = LOGITS.argmax(1)
     more = torch.from_numpy(np.vstack([LOGITS, LOGITS + RNG.normal(size=LOGITS.shape)]))
 
@@ -96,9 +96,9 @@ def test_mixed_scales_labels_and_repeats_in_one_batch():
 
 def test_the_first_logits_decide_the_predicted_class():
     targets = Targets((Target(),), "logit")
-    with pytest.raises(RuntimeError, match="settle"):
+    with pytest.raises(RuntimeError, match="resolve"):
         _ = targets.labels
-    targets.settle(torch.tensor([[0.0, 2.0]])).settle(torch.tensor([[5.0, 0.0]]))
+    targets = targets.resolve(torch.tensor([[0.0, 2.0]])).resolve(torch.tensor([[5.0, 0.0]]))
     assert targets.labels.tolist() == [1]
     assert targets.values(torch.tensor([[7.0, 3.0]])).tolist() == [3.0]  # fixed, though class 0 is now ahead
 

@@ -18,7 +18,9 @@ from assay.evaluation.adversarial._ascent import AscentSettings, AttackProblem, 
 from assay.evaluation.adversarial._top import top_k
 from assay.evaluation.adversarial.rank_change import changed_places
 from assay.evaluation.adversarial.top_k_attack import TopKAttack, summary
-from assay.explainers.explain import Job, named_methods
+from assay.explainers.methods import named_methods
+from assay.explainers.session import Session
+from assay.explainers.white_box import batch_with_units
 from families import CASES, fresh, model_of, precise
 from runs import State, as_a_user_may_have_it, hook_free, quiet
 
@@ -28,11 +30,17 @@ ATTACKED = ["gradient", "gradient(reduction=sum)", "gradient_x_input", IG]
 
 def problem(case, method, scale=None, inputs=2):
     with quiet():
-        job = Job.make(precise(case), named_methods([method]))
+        session = Session.create(precise(case), named_methods([method]))
     chunk = list(enumerate(as_examples(CASES[case].inputs[:inputs])))
-    on = job.open(chunk, [Target(scale=scale)] * len(chunk))
-    made = next(iter(job.methods.values()))
-    return AttackProblem.of(job.model, made, job.batch(on.encodings), on.asked, [e.players for e in on.encodings])
+    on = session.open(chunk, [Target(scale=scale)] * len(chunk))
+    made = next(iter(session.methods.values()))
+    return AttackProblem.of(
+        session.model,
+        made,
+        batch_with_units(session.model, on.encodings, budget=session.budget),
+        on.requested,
+        [e.players for e in on.encodings],
+    )
 
 
 def rule(objective="prediction_kept", **more):
@@ -45,7 +53,7 @@ def rule(objective="prediction_kept", **more):
 def attack(case, model=None, **fields):
     with quiet():
         return TopKAttack(**{"steps": 12, "shown": 99, **fields}).run(
-            model or model_of(case), list(as_examples(CASES[case].inputs)), progress=False
+            model or model_of(case), list(as_examples(CASES[case].inputs))
         )
 
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import assay
 from assay.datasets.load import load_dataset
 from assay.evaluation.roar.leak import Leak
 from assay.evaluation.roar.verdict import Faithfulness
-from assay.experiments.runner import run
 from assay.experiments.store import Store
 from assay.statistics.bootstrap import Interval
 from assay.studies.roar.curves import Curves
@@ -437,7 +437,7 @@ def test_a_small_store_becomes_a_page(tmp_path):
     data = write_splits(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
     (tmp_path / "sst.yaml").write_text(PLAN.format(data=data, recipe=QUICK))
     store = Store(tmp_path / "s")
-    assert run(tmp_path / "sst.yaml", store=store.folder, progress=False).ok
+    assert assay.run(tmp_path / "sst.yaml", store=store.folder, progress=False).ok
     stored = page.read_evidence(store, page.TASKS[:1], tmp_path)
     assert set(stored.curves) == {(("SST", "LSTM"), "recursive"), (("SST", "LSTM"), "measurable")}
     assert set(stored.areas[("SST", "LSTM"), "recursive"]) == {"attention", "integrated gradients"}

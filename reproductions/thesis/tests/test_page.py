@@ -6,12 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import assay
-from assay.cli.main import app
 from assay.experiments.plan import read_plan
-from assay.experiments.results import results
 from assay.experiments.store import Store
 
 from .. import full_attack, page
@@ -38,10 +35,11 @@ studies:
     methods: [gradient(reduction=sum), random]
     metrics: [ground_truth_overlap, mean_rank_percentage]
   randomisation:
-    kind: study
+    kind: randomise
     data: cues
-    study: layer_randomisation(methods=[gradient(reduction=sum), integrated_gradients(steps=2)], seeds=[0, 3])
-  attack: {kind: study, data: cues, models: t5_1, study: "top_k_attack(methods=[gradient], steps=1)"}
+    methods: [gradient(reduction=sum), integrated_gradients(steps=2)]
+    seeds: [0, 3]
+  attack: {kind: attack, data: cues, models: t5_1, methods: [gradient], steps: 1}
 """
 
 
@@ -70,7 +68,9 @@ def test_the_page_of_a_tiny_store(run_folder: Path, tmp_path: Path) -> None:
     assert all(0 <= int(cells[6]) <= int(cells[7]) <= int(cells[5]) for cells in attacks)  # succeeded, within, attacks
     outputs = text.partition("## Output of a randomised model")[2]
     (row,) = [line.split(" | ") for line in outputs.splitlines() if line.startswith("| t5_2 | ")]
-    rows = [r for r in results(run_folder / "tiny.yaml", run_folder / "store") if r["study"] == "randomisation"]
+    rows = [
+        r for r in assay.results(run_folder / "tiny.yaml", store=run_folder / "store") if r["study"] == "randomisation"
+    ]
     last = [r["value"] for r in rows if (r["grid"], r["mode"], r["block"]) == ("t5_2", "cascading", 1)]
     assert row[1].split()[0] == f"{sum(last) / len(last):.2f}"
     maps = (tmp_path / "out" / "attacked.html").read_text()
@@ -89,11 +89,9 @@ def test_the_report_of_half_a_run(run_folder: Path, tmp_path: Path) -> None:
     store = shutil.copytree(run_folder / "store", tmp_path / "store")
     plan = run_folder / "tiny.yaml"
     (late,) = [job for job in read_plan(plan, Store(store)).jobs.values()
-               if (job.at["study"], job.at["model"]) == ("randomisation", "t5_2")]  # fmt: skip
+               if (job.tags["study"], job.tags["model"]) == ("randomisation", "t5_2")]  # fmt: skip
     (store / late.key[:2] / f"{late.key}.json").unlink()
-    arguments = ("--store", str(store), "--output", str(tmp_path / "out"), "--figures", "svg")
-    done = CliRunner().invoke(app, ("report", str(plan), *arguments))
-    assert done.exit_code == 0, done.output
+    assay.report(plan, tmp_path / "out", store=store, figure_format="svg")
     drawn = {path.relative_to(tmp_path / "out" / "figures").as_posix() for path in tmp_path.glob("out/figures/*/*")}
     modes = {f"randomisation/{mode} by size of t5.svg" for mode in ("cascading", "independent")}
     assert drawn == {"probability/by size of t5.svg", "attack/by size of t5.svg", *modes}
@@ -127,7 +125,11 @@ def test_the_full_attack_beside_the_cheaper_one(
 
 
 def test_a_study_keeps_its_seed_beside_that_of_the_training(run_folder: Path) -> None:
-    rows = [row for row in results(run_folder / "tiny.yaml", run_folder / "store") if row["study"] == "randomisation"]
+    rows = [
+        row
+        for row in assay.results(run_folder / "tiny.yaml", store=run_folder / "store")
+        if row["study"] == "randomisation"
+    ]
     assert {(row["model"], row["seed"], row["study_seed"]) for row in rows} == {
         (grid, 1, draw) for grid in SIZES[:2] for draw in (0, 3)
     }

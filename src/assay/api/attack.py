@@ -13,13 +13,15 @@ from assay.models.load import load_model
 from assay.studies.attack.result import MEASURED, Attacked
 from assay.studies.attack.study import Attack
 
+LIMIT = 16  # examples by default
+
 
 def attack(
     model: Any = "builtin",
     data: Any = "builtin",
     methods: Sequence[Any] | None = None,
     *,
-    limit: int | None = 16,
+    limit: int | None = LIMIT,
     store: str | Path | None = None,
     progress: bool | None = None,
     **settings: Any,

@@ -13,13 +13,15 @@ from assay.models.load import load_model
 from assay.studies.randomise.result import Randomised
 from assay.studies.randomise.study import Randomise
 
+LIMIT = 50  # examples by default
+
 
 def randomise(
     model: Any = "builtin",
     data: Any = "builtin",
     methods: Sequence[Any] | None = None,
     *,
-    limit: int | None = 50,
+    limit: int | None = LIMIT,
     seeds: int | Sequence[int] = 1,
     store: str | Path | None = None,
     progress: bool | None = None,

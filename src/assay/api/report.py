@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from assay.experiments.plan import Plan, open_plan
 from assay.experiments.status import plan_status
@@ -11,12 +12,16 @@ from assay.reports.plan_report import write_report
 
 
 def report(
-    plan: str | Path | Plan, output: str | Path, *, store: str | Path | Store | None = None, ending: str = "png"
+    plan: str | Path | Plan,
+    output: str | Path,
+    *,
+    store: str | Path | Store | None = None,
+    figure_format: Literal["png", "svg"] = "png",
 ) -> list[Path]:
     """Write what is done of a plan into the folder `output`; returns the files, the index first.
 
     rows.csv and rows.json hold every number, STUDY.csv and STUDY.json the table of each study (an evaluation's with
     intervals and ranks), models.csv the trained models with their sizes, STUDY/ the pages, figures/STUDY/ the figures
-    (`ending` png or svg) if the extra `plots` is installed. index.html links to all and says what is missing.
+    (`figure_format` png or svg) if the extra `plots` is installed. index.html links to all and says what is missing.
     """
-    return write_report(plan_status(*open_plan(plan, store)), Path(output), ending)
+    return write_report(plan_status(*open_plan(plan, store)), Path(output), figure_format)

@@ -16,7 +16,7 @@ from assay.experiments.runner import Watch, run_plan
 from assay.experiments.store import Store, open_store
 from assay.experiments.yaml_node import YamlNode
 from assay.models.families import FAMILIES
-from assay.models.load import check_there
+from assay.models.load import check_exists
 from assay.studies.roar.curves import curves
 from assay.studies.roar.page import RoarPage
 from assay.studies.roar.study import METHODS
@@ -42,6 +42,7 @@ def roar(
     store: str | Path | Store | None = None,
     engine: str = "local",
     workers: int | None = None,
+    address: str | None = None,
     threads: int | None = None,
     progress: bool | None = None,
     watch: Watch | None = None,
@@ -54,11 +55,11 @@ def roar(
     methods: the paper's measures or any specs; random is always included. forms: "recursive" (rank again after each
     retraining), "roar" (rank once), "measurable" (one model fine-tuned with masks, no retraining).
     seeds: number of trainings. score: macro_f1, micro_f1 or accuracy. clip: clip areas to [-1, 1], as published code
-    does. settings: see `roar_plan`.
+    does. engine, workers, address, threads: as in `run`. settings: see `roar_plan`.
     """
     if score not in get_args(Score):
         raise SpecError(f"score={score!r}: {nearest(score, get_args(Score))}")
-    runner = make_engine(engine, workers=workers, address=None, threads=threads)
+    runner = make_engine(engine, workers=workers, address=address, threads=threads)
     opened = open_store(store)
     plan = roar_plan(base, data, methods, forms=forms, seeds=seeds, store=opened, **settings)
     status = run_plan(plan, opened, runner, progress=progress, watch=watch)
@@ -89,7 +90,7 @@ def roar_plan(
             raise SpecError(f"forms={form}: {nearest(form, get_args(Form))}")
     base = f"{base}()" if base in FAMILIES.names else base
     if not is_scratch(base):
-        check_there(base)
+        check_exists(base)
     if methods is None:  # the paper's attention is the BiLSTM's
         methods = [method for method in METHODS if method != "attention" or base.startswith(BILSTM)]
     name = bare(data)

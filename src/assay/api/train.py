@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 from assay.core.errors import SpecError, nearest
+from assay.datasets.dataset import Dataset
 from assay.experiments.training_task import SELECTIONS, performance_metrics
 from assay.experiments.worker import threads as limit_threads
 from assay.training.classifier import TrainingResult, train_classifier
@@ -32,15 +34,18 @@ def train(
     threads: int | None = None,
     save_seconds: float = 60.0,
     overwrite: bool = False,
-    watch: Callable[[Check, bool], None] | None = None,
+    on_start: Callable[[Dataset, Dataset], None] | None = None,
+    on_check: Callable[[Check, bool], None] | None = None,
+    **settings: Any,
 ) -> TrainingResult:
     """Fine-tune a model on a data set and save the best checkpoint in `output`. Rerun to resume.
 
     base: a pretrained folder or hub id, or a size such as "bert(layers=2, width=128)". recipe: a Recipe or its spec,
     e.g. "recipe(epochs=3, learning_rate=2e-5)". split, validation: names of splits; None is train and dev, or 10 %
-    held out. task: classification or regression; None follows the labels. watch: called after every validation.
+    held out. task: classification or regression; None follows the labels. on_start: called with the two splits.
+    on_check: called after every validation. settings: fields of `Recipe`, which take precedence over `recipe`.
     """
-    recipe = recipe if isinstance(recipe, Recipe) else Recipe.from_spec(recipe)
+    recipe = _recipe(recipe, settings)
     splits = training_data(
         data, split, validation, columns=columns, limit=limit, validation_limit=validation_limit, seed=recipe.seed
     )
@@ -49,7 +54,10 @@ def train(
         recipe = replace(recipe, selection=SELECTIONS.get(kind, LOSS))
     metrics = performance_metrics(kind)
     if recipe.selection not in (LOSS, *metrics):
-        raise SpecError(f"selection={recipe.selection}: {nearest(recipe.selection, [LOSS, *metrics])}")
+        allowed = nearest(recipe.selection, [LOSS, *metrics])
+        raise SpecError(f"selection={recipe.selection!r} is not a score of a {kind} model; {allowed}")
+    if on_start is not None:
+        on_start(*splits)
     with limit_threads(threads):
         return train_classifier(
             base,
@@ -62,5 +70,16 @@ def train(
             task=task,
             device=device,
             save_seconds=save_seconds,
-            on_check=watch,
+            on_check=on_check,
         )
+
+
+def _recipe(recipe: str | Recipe, settings: Mapping[str, Any]) -> Recipe:
+    """The recipe with the settings that were given in place of its own."""
+    names = [f.name for f in fields(Recipe)]
+    for name in settings:
+        if name not in names:
+            raise SpecError(f"train has no setting {name!r}; {nearest(name, names)}")
+    base = recipe if isinstance(recipe, Recipe) else Recipe.from_spec(recipe)
+    given: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in settings.items()}
+    return replace(base, **given)

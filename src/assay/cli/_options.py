@@ -1,82 +1,262 @@
-"""Options that several commands have, said once; and how those that need reading are read."""
+"""Options shared by several commands, and options derived from the settings of a study."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import inspect
+import textwrap
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-import typer
+from cyclopts import App, Group, Parameter, Token, validators
 
+import assay
 from assay.core.errors import SpecError
+from assay.core.spec import split
 
 if TYPE_CHECKING:
     from assay.datasets.dataset import Dataset
     from assay.models.model import Model
 
-# --- the model ---------------------------------------------------------------------------------------------------
+Command = TypeVar("Command", bound=Callable[..., Any])
+Number = TypeVar("Number", int, float)
 
-ModelName = Annotated[str, typer.Option(help="folder or hub id; 'builtin' is a small sentiment model")]
-Prompt = Annotated[str | None, typer.Option(help="template with {text}, to classify with a language model")]
-Label = Annotated[list[str] | None, typer.Option(help="name=word that follows the prompt; once per label")]
-Device = Annotated[str | None, typer.Option(help="cpu, cuda, ...")]
-Dtype = Annotated[str | None, typer.Option(help="float32, bfloat16, ...")]
-MaxLength = Annotated[int | None, typer.Option(help="cut texts after so many positions; default: the model's")]
-
-# --- the data ----------------------------------------------------------------------------------------------------
-
-DataName = Annotated[str, typer.Option(help="file, folder, hub id, or a name of `assay data list`")]
-Split = Annotated[str | None, typer.Option(help="which file of a folder or part of a hub data set")]
-Columns = Annotated[str | None, typer.Option(help="role=column,..., e.g. text=review,label=stars")]
-
-# --- how to explain, and where to keep it ------------------------------------------------------------------------
-
-Units = Annotated[str, typer.Option(help="token, word, sentence or patch")]
-Removal = Annotated[str | None, typer.Option(help="of the methods: mask_token, delete, ...; default: the model's own")]
-BatchTokens = Annotated[int | None, typer.Option(help="positions per pass through the model")]
-StoreFolder = Annotated[Path | None, typer.Option(help="folder of finished work; default: a cache folder")]
-Report = Annotated[Path, typer.Option(help="the page to write")]
+INPUT = Group("Input", sort_key=0)
+MODEL = Group("Model", sort_key=1)
+DATA = Group("Data", sort_key=2)
+EXPLANATION = Group("Explanation", sort_key=3)
+TRAINING = Group("Training", sort_key=4)
+EXECUTION = Group("Execution", sort_key=5)
+OUTPUT = Group("Output", sort_key=6)
+OPTIONS = Group("Options", sort_key=7)
 
 
-def loaded(
-    model: str,
-    prompt: str | None = None,
-    label: Sequence[str] | None = None,
-    device: str | None = None,
-    dtype: str | None = None,
-    max_length: int | None = None,
-) -> Model:
-    """The model; with a prompt, a language model that answers with one word per label."""
-    from assay.models.load import load_model
-
-    words = dict(_label(item) for item in label) if label else None
-    return load_model(model, prompt=prompt, labels=words, device=device, dtype=dtype, max_length=max_length)
+def command_app(name: str, *examples: str) -> App:
+    """A command; its help is the docstring of its file, with examples at the end."""
+    return App(name=name, help_epilogue="\n".join(["Examples:", *(f"  {example}" for example in examples)]))
 
 
-def _label(item: str) -> tuple[str, str]:
-    name, equals, word = item.partition("=")
-    if not equals or not word:
-        raise SpecError(f"--label {item!r}: write name=word, e.g. --label 'positive= positive'")
-    return name, word
+# --- converters ------------------------------------------------------------------------------------------------------
 
 
-def read(data: str, split: str | None, columns: str | None) -> Dataset:
-    """The data set that --data, --split and --columns name."""
-    from assay.datasets.load import load_dataset
-
-    return load_dataset(data, split=split, columns=roles(columns))
+def spec_list(_: Any, tokens: Sequence[Token]) -> list[str]:
+    """Split a list at the commas outside brackets."""
+    return split(tokens[0].value)
 
 
-def roles(text: str | None) -> dict[str, str | None] | None:
-    """Roles and columns as the user wrote them; "rationales=" switches a role off."""
-    if text is None:
-        return None
-    pairs = [part.partition("=") for part in text.split(",")]
+def int_list(_: Any, tokens: Sequence[Token]) -> int | list[int]:
+    """One number, or several separated by commas."""
+    numbers = _numbers(int, tokens[0].value)
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def float_list(_: Any, tokens: Sequence[Token]) -> list[float]:
+    return _numbers(float, tokens[0].value)
+
+
+def _numbers(kind: Callable[[str], Number], text: str) -> list[Number]:
+    try:
+        return [kind(part) for part in split(text)]
+    except ValueError as error:
+        raise SpecError(f"{text!r} is not a list of numbers such as 1,2") from error
+
+
+def columns_by_role(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
+    """Read "text=review,label=stars"; "rationales=" switches a role off."""
+    pairs = [part.partition("=") for part in tokens[0].value.split(",")]
     if not all(equals for _, equals, _ in pairs):
-        raise SpecError(f"--columns {text!r}: write role=column,..., e.g. --columns text=review,label=stars")
+        raise SpecError("write role=column,..., e.g. --columns text=review,label=stars")
     return {role.strip(): column.strip() or None for role, _, column in pairs}
 
 
-def given(options: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Those of a command's options that go on under their own names."""
-    return {name: options[name] for name in names}
+def words_by_label(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
+    """Read "positive= good,negative= bad"; spaces belong to the words."""
+    pairs = [part.partition("=") for part in tokens[0].value.split(",")]
+    if not all(word for _, _, word in pairs):
+        raise SpecError("write name=word,..., e.g. --labels 'positive= good,negative= bad'")
+    return {name.strip(): word for name, _, word in pairs}
+
+
+def values_by_tag(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
+    """Read the values of a repeatable option such as --only seed=0,1 --only method=lime."""
+    pairs = [token.value.partition("=") for token in tokens]
+    if not all(equals for _, equals, _ in pairs):
+        raise SpecError("write name=value, e.g. --only seed=1")
+    return {name: value for name, _, value in pairs}
+
+
+def list_option(converter: Callable[..., Any] = spec_list, *, metavar: str = "LIST", **options: Any) -> Parameter:
+    """An option whose value is one word on the command line, however long the list in it."""
+    return Parameter(converter=converter, n_tokens=1, accepts_keys=False, negative=(), metavar=metavar, **options)
+
+
+def flag(help: str, group: Group) -> Parameter:
+    """An option without a value, off by default."""
+    return Parameter(group=group, negative=(), show_default=False, help=help)
+
+
+# --- groups of options -----------------------------------------------------------------------------------------------
+
+ColumnRoles = Annotated[
+    dict[str, str | None] | None,
+    list_option(
+        columns_by_role,
+        metavar="ROLE=COLUMN,...",
+        help="Columns to read where their names are not recognised, e.g. text=review,label=stars.",
+    ),
+]
+Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """How to load the model."""
+
+    model: str = "builtin"
+    """Folder or hub id; 'builtin' is a small sentiment classifier."""
+    prompt: str | None = None
+    """Prompt with a {text} slot, to classify with a causal language model."""
+    labels: Annotated[dict[str, str] | None, list_option(words_by_label, metavar="NAME=WORD,...")] = None
+    """The word that follows the prompt for each label."""
+    device: str | None = None
+    """Device to run on, such as cpu or cuda."""
+    dtype: str | None = None
+    """Precision of the weights, such as float32 or bfloat16."""
+    max_length: int | None = None
+    """Truncate inputs to this many tokens. Default: the model's limit."""
+
+    def load(self) -> Model:
+        return assay.load_model(
+            self.model,
+            prompt=self.prompt,
+            labels=self.labels,
+            device=self.device,
+            dtype=self.dtype,
+            max_length=self.max_length,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions:
+    """Which examples to use."""
+
+    data: str = "builtin"
+    """File, folder, hub id, or a name from `assay data list`."""
+    split: str | None = None
+    """Split of a folder or hub data set, such as test."""
+    columns: ColumnRoles = None
+    limit: int | None = None
+    """Use only this many examples, drawn at random."""
+
+    def load(self) -> Dataset:
+        return assay.load_dataset(self.data, split=self.split, columns=self.columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineOptions:
+    """How to run the jobs of a plan."""
+
+    engine: Literal["local", "ray"] = "local"
+    """Run jobs one after another in this process, or in parallel with Ray."""
+    workers: Positive | None = None
+    """Number of Ray workers. Default: one per core."""
+    address: str | None = None
+    """Address of a running Ray cluster. Default: start Ray on this machine."""
+    threads: Positive | None = None
+    """Threads of each worker. Default: cores / workers."""
+
+    def given(self) -> dict[str, Any]:
+        return {"engine": self.engine, "workers": self.workers, "address": self.address, "threads": self.threads}
+
+
+MODEL_OPTIONS = Parameter(name="*", group=MODEL)
+DATA_OPTIONS = Parameter(name="*", group=DATA)
+ENGINE_OPTIONS = Parameter(name="*", group=EXECUTION)
+
+StoreFolder = Annotated[
+    Path | None, Parameter(group=OUTPUT, help="Folder of finished work, which a rerun reuses. Default: a cache folder.")
+]
+ReportFile = Annotated[Path, Parameter(group=OUTPUT, help="HTML page to write.")]
+JsonFile = Annotated[Path | None, Parameter(group=OUTPUT, help="Also write results and settings as JSON.")]
+DryRun = Annotated[bool, flag("List the jobs that would run, and stop.", EXECUTION)]
+
+
+# --- options derived from a dataclass --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Fields of a study given on the command line; None keeps the default of the study."""
+
+    def given(self) -> dict[str, Any]:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+def settings_from(
+    cls: type, group: Group = EXPLANATION, *, only: Sequence[str] = (), omit: Sequence[str] = ()
+) -> Callable[[Command], Command]:
+    """Give a command the fields of a dataclass as options, in its parameter `settings`.
+
+    Types, defaults and help come from the dataclass; the help of a field is the docstring below it.
+    """
+    chosen = [f for f in fields(cls) if f.init and f.name not in omit and (not only or f.name in only)]
+    hints, docs = get_type_hints(cls), _field_docs(cls)
+    options = [(f.name, _option(f, hints[f.name], docs[f.name]), field(default=None)) for f in chosen]
+    derived = make_dataclass(
+        f"{cls.__name__}Settings",
+        options,
+        bases=(Settings,),
+        frozen=True,
+        kw_only=True,
+        namespace={"__module__": __name__},  # cyclopts takes classes of standard modules for scalars
+    )
+
+    def decorate(command: Command) -> Command:
+        command.__annotations__["settings"] = Annotated[derived, Parameter(name="*", group=group)]
+        command.__kwdefaults__ = {**(command.__kwdefaults__ or {}), "settings": derived()}
+        return command
+
+    return decorate
+
+
+def _option(f: Field[Any], hint: Any, doc: str) -> Any:
+    """The type of an option: that of the field, or None if it is not given."""
+    hint = _without_none(hint)
+    hidden = any(f.default is value for value in (MISSING, None, False)) or "Default:" in doc
+    options: dict[str, Any] = {"help": doc, "show_default": False if hidden else _shown(f.default)}
+    if get_origin(hint) is tuple:
+        item = get_args(hint)[0]
+        converter = {int: int_list, float: float_list}.get(item, spec_list)
+        return Annotated[list[str] | None, list_option(converter, **options)]
+    if hint is bool:
+        return Annotated[bool | None, Parameter(negative=None if f.default else (), **options)]
+    plain = hint if hint in (int, float) or get_origin(hint) is Literal else str
+    return Annotated[plain | None, Parameter(**options)]
+
+
+def _without_none(hint: Any) -> Any:
+    if get_origin(hint) not in (Union, types.UnionType):
+        return hint
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return kinds[0] if len(kinds) == 1 else str
+
+
+def _shown(default: Any) -> str:
+    return ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)
+
+
+def _field_docs(cls: type) -> dict[str, str]:
+    """The docstring below each field, of a class and its bases."""
+    docs: dict[str, str] = {}
+    for base in reversed(cls.__mro__[:-1]):
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        for statement, following in pairwise(getattr(tree, "body", ())):
+            match statement, following:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(doc))):
+                    docs[name] = inspect.cleandoc(doc).replace("\n", " ")
+    return docs

@@ -1,4 +1,4 @@
-"""How the commands write their files, and find out beforehand whether they can."""
+"""Files that commands write, and tables that they print."""
 
 from __future__ import annotations
 
@@ -10,30 +10,34 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
 from assay.core.errors import AssayError
 
 
-def writable(*paths: Path | None) -> None:
-    """Say before an hour's work, not after it, that its result has nowhere to go."""
+def check_writable(*paths: Path | None) -> None:
+    """Refuse paths that cannot be written before the work starts."""
     for path in paths:
         if path is None:
             continue
         folder = path.absolute().parent
         if not folder.is_dir():
-            raise AssayError(f"cannot write {path}: there is no folder {folder}; make it or name another")
+            raise AssayError(f"Cannot write {path}: the folder {folder} does not exist. Create it or name another.")
         if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-            raise AssayError(f"cannot write {path}: it is a folder or may not be written; name another file")
+            raise AssayError(f"Cannot write {path}: it is a folder or write-protected. Name another file.")
 
 
 def write_text(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise AssayError(f"cannot write {path}: {error.strerror}") from error
+        raise AssayError(f"Cannot write {path}: {error.strerror}") from error
 
 
 def write_json(path: Path, content: Any) -> None:
-    """A number that is unknown or infinite becomes null: JSON has neither, and strict readers stop at them."""
+    """Write JSON with null for NaN and infinity, which JSON does not have."""
     write_text(path, json.dumps(_finite(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
@@ -45,6 +49,32 @@ def _finite(content: Any) -> Any:
     return [_finite(value) for value in content] if isinstance(content, list | tuple) else content
 
 
-def command() -> str:
-    """What the user typed, for the page that it made."""
+def print_written(console: Console, *paths: Path | None) -> None:
+    for path in paths:
+        if path is not None:
+            console.print(f"wrote {path}", style="dim", markup=False, soft_wrap=True)
+
+
+def command_line() -> str:
+    """The command as the user typed it, for reports."""
     return shlex.join(["assay", *sys.argv[1:]])
+
+
+def finish_study(result: Any, table: Table, report: Path, json: Path | None) -> None:
+    """Print the table and then the verdict (the end is what a terminal shows), and write the files."""
+    console = Console(highlight=False)
+    console.print(table)
+    for sentence in result.verdict:
+        console.print(f"\n{sentence}", style="bold", markup=False)
+    result.to_html(report, command=command_line())
+    if json is not None:
+        write_json(json, result.to_dict())
+    console.print()
+    print_written(console, report, json)
+
+
+def interval_cell(value: float, low: float, high: float, between: str = " ") -> Text:
+    """A value with its confidence interval beside it, or below it if `between` is a line break."""
+    from assay.reports.symbols import figures
+
+    return Text(between.join(figures(value, low, high)), justify="right", no_wrap=True)

@@ -1,91 +1,63 @@
-"""`assay data list | show NAME`: which data sets there are, and what is in one."""
+"""List data sets, or show the labels, rationales, lengths and examples of one."""
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
-from collections.abc import Iterator
-from enum import StrEnum
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli._options import Columns, Split, read
-from assay.core.errors import SpecError
+import assay
+from assay.cli._options import OPTIONS, ColumnRoles, command_app
 
 if TYPE_CHECKING:
     from assay.core.types import Example
     from assay.datasets.dataset import Dataset
 
 WIDTH = 600  # characters shown of a text
+app = command_app(
+    "data",
+    "assay data list",
+    "assay data show builtin",
+    "assay data show reviews/ --split test --examples 5",
+)
 
 
-class Action(StrEnum):
-    list = "list"
-    show = "show"
+@app.command(name="list", help_epilogue="")
+def list_data(folder: Annotated[Path | None, Parameter(help="Folder of data sets.")] = None, /) -> None:
+    """List the built-in data sets, or those in a folder."""
+    Console(highlight=False, soft_wrap=True).print(_table(assay.list_datasets(folder).items()))
 
 
-def run(
-    action: Annotated[Action, typer.Argument(help="list what there is, or show one data set")],
-    name: Annotated[
-        str | None, typer.Argument(help="show: built-in name, file, folder or hub id; list: a folder of data sets")
-    ] = None,
-    split: Split = None,
-    columns: Columns = None,
-    examples: Annotated[int, typer.Option(help="how many examples to show")] = 3,
-    seed: Annotated[int, typer.Option(help="which examples to show")] = 0,
+@app.command(help_epilogue="", group_parameters=OPTIONS)
+def show(
+    data: Annotated[str, Parameter(help="File, folder, hub id, or a name from `assay data list`.")],
+    /,
+    *,
+    split: Annotated[str | None, Parameter(help="Split of a folder or hub data set.")] = None,
+    columns: ColumnRoles = None,
+    examples: Annotated[int, Parameter(help="Number of examples to show.")] = 3,
+    seed: Annotated[int, Parameter(help="Seed for choosing the examples.")] = 0,
 ) -> None:
-    """List data sets, or show what is in one: labels, rationales, lengths and examples."""
+    """Show the labels, rationales, lengths and some examples of a data set."""
     console = Console(highlight=False, soft_wrap=True)
-    if action is Action.list:
-        console.print(_table(_folder(Path(name)) if name else _own()))
-        return
-    if name is None:
-        raise SpecError("show needs a name, e.g. `assay data show builtin`; `assay data list` shows what there is")
-    data = read(name, split, columns)
-    console.print(_table(_summary(data)))
-    for example in data.take(examples, seed) if examples else ():
+    dataset = assay.load_dataset(data, split=split, columns=columns)
+    console.print(_table(_summary(dataset)))
+    for example in dataset.take(examples, seed) if examples else ():
         console.print()
-        console.print(_example(example, data, plain=not console.is_terminal or console.no_color))
+        console.print(_example(example, dataset, plain=not console.is_terminal or console.no_color))
 
 
-def _table(rows: Any) -> Table:
+def _table(rows: Iterable[tuple[str, str]]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for key, value in rows:
         table.add_row(Text(key, style="bold", no_wrap=True), Text(value))
     return table
-
-
-# --- list ------------------------------------------------------------------------------------------------------------
-
-
-def _own() -> Iterator[tuple[str, str]]:
-    """Built-in data and generators, with the first line of their files."""
-    from assay.datasets.sources import sources, wraps
-
-    for name, function in sources().items():
-        line = (inspect.getdoc(inspect.getmodule(function)) or "").split("\n")[0]
-        yield f"{name}(DATA)" if wraps(function) else name, line
-
-
-def _folder(folder: Path) -> Iterator[tuple[str, str]]:
-    """The data sets of a folder, each a file or a folder of files, with their splits."""
-    from assay.datasets.splits import split_files
-
-    if not folder.is_dir():
-        raise SpecError(f"{folder} is no folder; give one that holds data sets, or none for the built-in ones")
-    found = {path.name: list(split_files(path)) for path in sorted(folder.iterdir()) if path.is_dir()}
-    found |= {paths[0].name: ["one file"] for paths in split_files(folder).values()}
-    if not any(found.values()):
-        raise SpecError(f"{folder} holds no data sets; give a folder with csv, tsv, jsonl, json, parquet or npz files")
-    yield from ((name, ", ".join(splits)) for name, splits in found.items() if splits)
-
-
-# --- show ------------------------------------------------------------------------------------------------------------
 
 
 def _summary(data: Dataset) -> Iterator[tuple[str, str]]:

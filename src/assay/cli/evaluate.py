@@ -1,4 +1,7 @@
-"""`assay evaluate`: which explanation can be trusted; a verdict, a table and a page."""
+"""Rank explanation methods by metrics, with confidence intervals and a verdict.
+
+Rerun the same command to resume an interrupted evaluation.
+"""
 
 from __future__ import annotations
 
@@ -6,101 +9,67 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 from rich.console import Console
 
+import assay
+from assay.cli._jobs import resumable
 from assay.cli._options import (
-    BatchTokens,
-    Columns,
-    DataName,
-    Device,
-    Dtype,
-    Label,
-    MaxLength,
-    ModelName,
-    Prompt,
-    Removal,
-    Report,
-    Split,
+    DATA_OPTIONS,
+    MODEL_OPTIONS,
+    OUTPUT,
+    DataOptions,
+    JsonFile,
+    ModelOptions,
+    ReportFile,
+    Settings,
     StoreFolder,
-    Units,
-    given,
-    loaded,
-    read,
+    command_app,
+    settings_from,
 )
-from assay.cli._output import command, writable, write_json, write_text
-from assay.core.spec import split as split_specs
+from assay.cli._output import check_writable, command_line, print_written, write_json, write_text
+from assay.studies.evaluate.study import Evaluate
 
 if TYPE_CHECKING:
     from assay.studies.evaluate.result import Result
 
-REPORT = Path("report.html")
-SETTINGS = (
-    "protocol",
-    "removal",
-    "units",
-    "scope",
-    "target",
-    "scale",
-    "agreement",
-    "limit",
-    "seed",
-    "store",
-    "batch_tokens",
+app = command_app(
+    "evaluate",
+    "assay evaluate",
+    "assay evaluate --methods 'lime(samples=500),occlusion,random' --metrics sufficiency,log_odds",
+    "assay evaluate --model FOLDER --data reviews.csv --columns text=review,label=stars --limit 100",
 )
 
 
-def run(
-    model: ModelName = "builtin",
-    data: DataName = "builtin",
-    split: Split = None,
-    columns: Columns = None,
-    limit: Annotated[int | None, typer.Option(help="so many examples, drawn by the seed; default: all")] = None,
-    methods: Annotated[str | None, typer.Option(help="list of specs, e.g. 'lime(samples=500),random'")] = None,
-    metrics: Annotated[str | None, typer.Option(help="list of specs; `assay list metrics` shows all")] = None,
-    protocol: Annotated[str, typer.Option(help="eraser, thesis, aml or aml_code")] = "eraser",
-    removal: Removal = None,
-    units: Units = "token",
-    scope: Annotated[str | None, typer.Option(help="score only 'text' or 'text_pair'")] = None,
-    target: Annotated[str, typer.Option(help="explain the 'predicted' or the 'gold' class")] = "predicted",
-    scale: Annotated[
-        str | None, typer.Option(help="explain probability, logit, ...; default: each method's own")
-    ] = None,
-    agreement: Annotated[
-        str, typer.Option(help="compare methods by spearman, kendall or top_k_overlap; see `assay list agreement`")
-    ] = "spearman",
-    seed: Annotated[int, typer.Option(help="of everything random")] = 0,
+@app.default
+@settings_from(Evaluate)
+def evaluate(
+    *,
+    model: Annotated[ModelOptions, MODEL_OPTIONS] = ModelOptions(),
+    data: Annotated[DataOptions, DATA_OPTIONS] = DataOptions(),
+    settings: Settings,
+    report: ReportFile = Path("report.html"),
+    markdown: Annotated[Path | None, Parameter(group=OUTPUT, help="Also write verdict and table as Markdown.")] = None,
+    json: JsonFile = None,
     store: StoreFolder = None,
-    batch_tokens: BatchTokens = None,
-    prompt: Prompt = None,
-    label: Label = None,
-    device: Device = None,
-    dtype: Dtype = None,
-    max_length: MaxLength = None,
-    report: Report = REPORT,
-    as_markdown: Annotated[Path | None, typer.Option("--markdown", help="also write verdict and table here")] = None,
-    as_json: Annotated[Path | None, typer.Option("--json", help="also write table, verdict and settings here")] = None,
 ) -> None:
-    """Rank explanation methods by metrics, with intervals and a verdict. Interrupted, the same command goes on."""
-    options = dict(locals())
-    writable(report, as_markdown, as_json)
-    from assay.studies.evaluate.result import evaluate
+    check_writable(report, markdown, json)
+    warnings.filterwarnings("ignore", message="an input is longer")  # one per input; the end counts them
+    with resumable():
+        result = assay.evaluate(model.load(), data.load(), limit=data.limit, store=store, **settings.given())
+    _print(result)
+    result.to_html(report, command=command_line())
+    if markdown is not None:
+        write_text(markdown, result.to_markdown(command_line()))
+    if json is not None:
+        from assay.studies.evaluate.record import record
 
-    warnings.filterwarnings("ignore", message="an input is longer")  # one for each; the end sums them up
-    dataset = read(data, split, columns)
-    result = evaluate(
-        loaded(model, prompt, label, device, dtype, max_length),
-        dataset,
-        None if methods is None else split_specs(methods),
-        None if metrics is None else split_specs(metrics),
-        **given(options, *SETTINGS),
-    )
-    _show(result)
-    _write(result, report, as_markdown, as_json)
+        write_json(json, record(result))
+    print_written(Console(highlight=False), report, markdown, json)
 
 
-def _show(result: Result) -> None:
-    """The table, then the verdict: a terminal is read from its end."""
+def _print(result: Result) -> None:
+    """Print the table and then the verdict: the end is what a terminal shows."""
     from assay.studies.evaluate.length_limit import past_limit
     from assay.studies.evaluate.terminal import ranking_table
 
@@ -112,16 +81,3 @@ def _show(result: Result) -> None:
     if limit is not None:
         console.print(limit.sentence, style="yellow", markup=False)
     console.print(f"\n{result.overall}", style="bold", markup=False)
-
-
-def _write(result: Result, report: Path, as_markdown: Path | None, as_json: Path | None) -> None:
-    from assay.studies.evaluate.record import record
-
-    console = Console(highlight=False, soft_wrap=True)
-    result.to_html(report, command=command())
-    if as_markdown is not None:
-        write_text(as_markdown, result.to_markdown(command()))
-    if as_json is not None:
-        write_json(as_json, record(result))
-    for path in filter(None, (report, as_markdown, as_json)):
-        console.print(f"wrote {path}", style="dim", markup=False)

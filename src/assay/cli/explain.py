@@ -1,104 +1,122 @@
-"""`assay explain`: texts on the command line or in a file; coloured terminal, JSON, HTML or JSON lines."""
+"""Explain predictions: which words speak for a class, and which against it.
+
+Give texts as arguments, or a file with --input and --output. Without either, three built-in sentences are explained.
+"""
 
 from __future__ import annotations
 
-import json
+import json as json_module
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
+import assay
+from assay.cli._jobs import resumable
 from assay.cli._options import (
-    BatchTokens,
-    Device,
-    Dtype,
-    Label,
-    MaxLength,
-    ModelName,
-    Prompt,
-    Removal,
-    Units,
-    loaded,
+    EXPLANATION,
+    INPUT,
+    MODEL_OPTIONS,
+    OUTPUT,
+    ModelOptions,
+    Settings,
+    command_app,
+    flag,
+    list_option,
+    settings_from,
 )
+from assay.cli._output import check_writable, print_written
 from assay.core.errors import AssayError, SpecError
-from assay.core.spec import split
+from assay.studies.evaluate.study import Evaluate
+
+METHOD = "integrated_gradients"
+app = command_app(
+    "explain",
+    "assay explain 'a modest pleasure'",
+    "assay explain --method 'lime(samples=500),occlusion' --units word 'a modest pleasure'",
+    "assay explain --model FOLDER --input reviews.csv --output attributions.jsonl",
+)
 
 
-def run(
-    texts: Annotated[list[str] | None, typer.Argument(help="texts to explain; none: three built-in sentences")] = None,
-    model: ModelName = "builtin",
-    method: Annotated[
-        str, typer.Option(help="spec or list, e.g. 'lime(samples=500),occlusion'")
-    ] = "integrated_gradients",
-    text_pair: Annotated[str | None, typer.Option(help="second text, for models of pairs")] = None,
-    target: Annotated[str | None, typer.Option(help="label name or index; default: the predicted class")] = None,
-    units: Units = "token",
-    removal: Removal = None,
-    scope: Annotated[str | None, typer.Option(help="score only 'text' or 'text_pair'")] = None,
-    seed: Annotated[int, typer.Option(help="of everything random")] = 0,
-    batch_tokens: BatchTokens = None,
-    prompt: Prompt = None,
-    label: Label = None,
-    device: Device = None,
-    dtype: Dtype = None,
-    max_length: MaxLength = None,
-    input: Annotated[Path | None, typer.Option(help=".jsonl, .csv, .tsv or .txt file of inputs, also .gz")] = None,
-    output: Annotated[
-        Path | None, typer.Option(help=".jsonl file for the attributions; resumes if interrupted")
+@app.default
+@settings_from(Evaluate, only=("units", "removal", "scope", "seed", "batch_tokens"))
+def explain(
+    *texts: Annotated[str, Parameter(group=INPUT, help="Texts to explain.")],
+    text_pair: Annotated[str | None, Parameter(group=INPUT, help="Second text, for models of text pairs.")] = None,
+    input: Annotated[
+        Path | None, Parameter(group=INPUT, help="File to explain: jsonl, json, csv, tsv or txt, also .gz.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="start --output anew")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print JSON lines instead of colours")] = False,
-    html: Annotated[Path | None, typer.Option(help="also write an HTML page")] = None,
+    model: Annotated[ModelOptions, MODEL_OPTIONS] = ModelOptions(),
+    method: Annotated[
+        list[str] | None,
+        list_option(
+            group=EXPLANATION, show_default=METHOD, help="One or more methods; `assay list methods` shows all."
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        Parameter(group=EXPLANATION, help="Class to explain, by name or index. Default: the predicted class."),
+    ] = None,
+    settings: Settings,
+    output: Annotated[
+        Path | None, Parameter(group=OUTPUT, help="JSON Lines file for --input; rerun the same command to resume.")
+    ] = None,
+    overwrite: Annotated[bool, flag("Replace --output instead of resuming.", OUTPUT)] = False,
+    json: Annotated[bool, flag("Print JSON Lines instead of coloured text.", OUTPUT)] = False,
+    html: Annotated[Path | None, Parameter(group=OUTPUT, help="Also write an HTML page.")] = None,
 ) -> None:
-    """Explain predictions of a model."""
-    from assay.explainers.explain import Job, named_methods
-
     if (input is None) != (output is None):
-        raise SpecError("--input and --output go together; without them the texts are arguments")
-    reader = loaded(model, prompt, label, device, dtype, max_length)
-    job = Job.make(reader, named_methods(split(method)), units, removal, scope, seed, batch_tokens)
+        raise SpecError("--input and --output go together; to explain single texts, give them as arguments")
+    check_writable(html)
+    options: dict[str, Any] = {"target": target, **settings.given()}
+    methods = [METHOD] if method is None else method
     if input is not None and output is not None:
-        from assay.cli._file import explain_file
+        with resumable():
+            report = assay.explain_file(model.load(), input, output, methods, overwrite=overwrite, **options)
+        _print_report(report, output)
+        sys.exit(1 if report.errors else 0)
+    attributions = assay.explain(model.load(), _examples(texts, text_pair), methods, **options)
+    rows = zip(*attributions.values(), strict=True)
+    _print([named for row in rows for named in zip(attributions, row, strict=True)], json, html)
 
-        raise typer.Exit(explain_file(job, input, output, target, overwrite=overwrite))
-    _show(_explain(job, texts, text_pair, target), as_json, html)
 
-
-def _explain(job: Any, texts: list[str] | None, pair: str | None, target: str | None) -> list[tuple[str, Any]]:
-    """Attributions with the spec of each, those of one text together."""
-    from assay.core.progress import Progress
-    from assay.core.types import Example
-    from assay.datasets.builtin import builtin
-
-    if pair is not None and (texts is None or len(texts) != 1):
+def _examples(texts: tuple[str, ...], text_pair: str | None) -> list[assay.Example]:
+    if text_pair is not None and len(texts) != 1:
         raise SpecError("--text-pair goes with exactly one text")
-    given = [Example(text, pair, id=str(i)) for i, text in enumerate(texts)] if texts else builtin()[:3]
-    with Progress("explaining", len(given) * len(job.methods)) as bar:
-        found = job.run(list(enumerate(given)), [target] * len(given), bar)
-    return [(name, found[name][i]) for i in range(len(given)) for name in found]
+    if not texts:
+        return list(assay.load_dataset("builtin"))[:3]
+    return [assay.Example(text, text_pair, id=str(i)) for i, text in enumerate(texts)]
 
 
-def _show(named: list[tuple[str, Any]], as_json: bool, html: Path | None) -> None:
-    from assay.core.attributions import Attributions
+def _print(attributions: list[tuple[str, assay.Attribution]], json: bool, html: Path | None) -> None:
+    """Print each attribution with the method as the user wrote it."""
     from assay.core.display import rich_text
 
     if html is not None:
         try:
-            Attributions([attribution for _, attribution in named]).to_html(str(html))
+            assay.Attributions(attribution for _, attribution in attributions).to_html(str(html))
         except OSError as error:
-            raise AssayError(f"cannot write {html}: {error.strerror}") from error
-    if as_json:
-        for _, attribution in named:
-            sys.stdout.write(json.dumps(attribution.to_dict(), ensure_ascii=False) + "\n")
+            raise AssayError(f"Cannot write {html}: {error.strerror}") from error
+    if json:
+        for _, attribution in attributions:
+            sys.stdout.write(json_module.dumps(attribution.to_dict(), ensure_ascii=False) + "\n")
         return
     console = Console(highlight=False)
-    for name, attribution in named:
+    for name, attribution in attributions:
         console.print(rich_text(attribution, name))
-        if console.color_system is None:  # a pipe, a file: numbers in place of colours
+        if console.color_system is None:  # a pipe or a file: scores instead of colours
             console.print(Text(", ".join(f"{text} {score:+.3g}" for text, score in attribution.top(len(attribution)))))
         console.print()
-    if html is not None:
-        console.print(f"wrote {html}")
+    print_written(console, html)
+
+
+def _print_report(report: Any, output: Path) -> None:
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    for line, message in sorted(report.errors.items()):
+        console.print(f"line {line}: {message}", style="red", markup=False)
+    present = f", {report.present} lines were there already" if report.present else ""
+    summary = f"wrote {report.written} attributions to {output}{present}; {len(report.errors)} bad lines"
+    console.print(summary, markup=False)

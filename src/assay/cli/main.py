@@ -1,49 +1,81 @@
-"""`assay`: every module of this folder that has a `run` function is a command of its name."""
+"""`assay`: the table of commands, and how errors, warnings and Ctrl-C end them."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import ast
 import sys
 import warnings
+from pathlib import Path
 
-import typer
+from cyclopts import App, CycloptsError, Group, MissingArgumentError, UnusedCliTokensError
 from rich.console import Console
 
-import assay.cli
+from assay import __version__
 from assay.core.errors import AssayError
 
-app = typer.Typer(
+COMMANDS = {
+    "Explain and evaluate": ("explain", "evaluate", "randomise", "attack", "roar"),
+    "Train": ("train",),
+    "Experiment plans": ("run", "status", "report", "pack", "unpack"),
+    "Look up": ("list", "data"),
+}
+
+app = App(
     name="assay",
-    help="Explains the predictions of transformer models and proves which explanations can be trusted.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
+    help="Explain the predictions of transformer models and measure which explanations can be trusted.",
+    help_epilogue="Run `assay COMMAND --help` for the options of a command and examples.",
+    version=f"assay {__version__}",
+    group_commands=Group("Other", sort_key=len(COMMANDS)),
+    help_format="plaintext",
+    version_format="plaintext",
+    suppress_keyboard_interrupt=False,
+    result_action="return_value",
+    exit_on_error=False,
+    print_error=False,
 )
 
-for _module in pkgutil.iter_modules(assay.cli.__path__):
-    if not _module.name.startswith("_") and _module.name != "main":
-        app.command(_module.name)(importlib.import_module(f"assay.cli.{_module.name}").run)
+
+def _help(command: str) -> str:
+    """The docstring of a command's file, read without importing it: `assay --help` stays quick."""
+    source = Path(__file__).with_name(f"{command}.py").read_text(encoding="utf-8")
+    return ast.get_docstring(ast.parse(source)) or ""
 
 
-@app.callback()
-def _options() -> None:
-    """Explain predictions, and prove which explanations can be trusted."""  # also makes one command a sub-command
+def _register() -> None:
+    for position, (title, commands) in enumerate(COMMANDS.items()):
+        group = Group(title, sort_key=position)
+        for place, name in enumerate(commands):
+            app.command(f"assay.cli.{name}:app", name=name, help=_help(name), group=group, sort_key=place)
+
+
+_register()
+
+
+def _sentence(error: Exception) -> str:
+    match error:
+        case MissingArgumentError(argument=argument, command_chain=chain) if argument is not None:
+            command = " ".join(["assay", *(chain or ())])
+            return f"{argument.name} needs a value. Run `{command} --help` to see all options."
+        case UnusedCliTokensError(unused_tokens=[token, *_]):
+            return f"Unexpected argument {token!r}."
+    return str(error)
 
 
 def main() -> None:
-    """Run; what Assay refuses ends in one sentence and exit code 2."""
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    said: set[str] = set()
+    """Run a command. Refused input ends with one sentence and exit code 2, Ctrl-C with exit code 130."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    shown: set[str] = set()
 
-    def show(message: Warning | str, *_: object, **__: object) -> None:  # once: jobs find the same of the same data
-        if str(message) not in said:
-            errors.print(f"warning: {message}", style="yellow", markup=False)
-        said.add(str(message))
+    def show_warning(message: Warning | str, *_: object, **__: object) -> None:  # once: jobs repeat each other's
+        if str(message) not in shown:
+            console.print(f"warning: {message}", style="yellow", markup=False)
+        shown.add(str(message))
 
-    warnings.showwarning = show
+    warnings.showwarning = show_warning
     try:
-        app()
-    except AssayError as error:
-        errors.print(f"error: {error}", style="red", markup=False)
+        app(sys.argv[1:])
+    except (AssayError, CycloptsError) as error:
+        console.print(f"error: {_sentence(error)}", style="red", markup=False)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)

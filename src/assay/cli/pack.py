@@ -1,29 +1,33 @@
-"""`assay pack plan.yaml`: what is done of plans, in one small file."""
+"""Write the finished records of plans into one small file, to keep or share.
+
+`assay unpack` reads it. Trained models are left out; a run trains those that it still needs.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 from rich.console import Console
 
-from assay.cli._options import StoreFolder
+import assay
+from assay.cli._options import OUTPUT, StoreFolder, command_app
+
+app = command_app("pack", "assay pack plan.yaml", "assay pack first.yaml second.yaml --output results.jsonl.xz")
 
 
-def run(
-    plans: Annotated[list[Path], typer.Argument(help="YAML files of `assay run`")],
-    output: Annotated[Path, typer.Option(help="the file; what it holds already stays in it")] = Path(
+@app.default
+def pack(
+    plans: Annotated[list[Path], Parameter(help="YAML files of `assay run`.", negative=())],
+    /,
+    *,
+    output: Annotated[Path, Parameter(group=OUTPUT, help="File to write; records already in it stay.")] = Path(
         "records.jsonl.xz"
     ),
     store: StoreFolder = None,
 ) -> None:
-    """Write the finished records of plans into one small file, to keep or to give away; `assay unpack` reads it."""
-    from assay.experiments.archive import pack
-    from assay.experiments.store import Store, default_folder
-
-    records, jobs = pack(plans, Store(store if store is not None else default_folder()), output)
+    records, jobs = assay.pack(plans, output, store=store)
     size = output.stat().st_size / 1024
-    Console(highlight=False, soft_wrap=True).print(
-        f"wrote {output}: {records:,} of {jobs:,} jobs, {size:,.0f} KB", markup=False
-    )
+    sentence = f"wrote {output}: {records:,} of {jobs:,} jobs, {size:,.0f} KB"
+    Console(highlight=False, soft_wrap=True).print(sentence, markup=False)

@@ -1,22 +1,30 @@
-"""`assay report plan.yaml`: the tables and pages of a plan, as far as it is done."""
+"""Write the tables, pages and figures of a plan, as far as it is done.
+
+index.html links to everything and says what is missing.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
+from cyclopts import Parameter
 from rich.console import Console
 
+import assay
+from assay.cli._options import OUTPUT, StoreFolder, command_app
 
-def run(
-    plan: Annotated[Path, typer.Argument(help="YAML file of `assay run`")],
-    output: Annotated[Path, typer.Option(help="folder for the tables and pages")] = Path("report"),
-    store: Annotated[Path | None, typer.Option(help="folder of finished work; default: a cache folder")] = None,
-    figures: Annotated[Literal["png", "svg"], typer.Option(help="format of the figures")] = "png",
+app = command_app("report", "assay report plan.yaml", "assay report plan.yaml --output results --figure-format svg")
+
+
+@app.default
+def report(
+    plan: Annotated[Path, Parameter(help="YAML file of `assay run`.")],
+    /,
+    *,
+    output: Annotated[Path, Parameter(group=OUTPUT, help="Folder for tables, pages and figures.")] = Path("report"),
+    figure_format: Annotated[Literal["png", "svg"], Parameter(group=OUTPUT, help="Format of the figures.")] = "png",
+    store: StoreFolder = None,
 ) -> None:
-    """Write CSV and JSON tables of every study, a page per evaluation and figures; index.html leads to them."""
-    from assay.reports.plan_report import report
-
-    files = report(plan, output, store=store, ending=figures)
+    files = assay.report(plan, output, store=store, figure_format=figure_format)
     Console(highlight=False, soft_wrap=True).print(f"wrote {files[0]} and {len(files) - 1} more files", markup=False)

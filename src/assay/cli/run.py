@@ -1,55 +1,67 @@
-"""`assay run plan.yaml`: do what a plan says and is not done yet."""
+"""Run an experiment plan: trainings, evaluations and other studies.
+
+Rerun the same command to resume. A job that fails does not stop the others.
+"""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 from rich.console import Console
 
-from assay.cli._options import StoreFolder
-from assay.cli._run import Lines, resumable, tell, would_run
-from assay.core.errors import SpecError
+import assay
+from assay.cli._jobs import JobLines, print_missing, print_outcome, resumable
+from assay.cli._options import (
+    ENGINE_OPTIONS,
+    EXECUTION,
+    DryRun,
+    EngineOptions,
+    StoreFolder,
+    command_app,
+    flag,
+    values_by_tag,
+)
+
+app = command_app(
+    "run",
+    "assay run plan.yaml",
+    "assay run plan.yaml --only seed=0,1 --dry-run",
+    "assay run plan.yaml --engine ray --workers 8",
+)
 
 
+@app.default
 def run(
-    plan: Annotated[Path, typer.Argument(help="YAML file; docs/runs.md shows what it may say")],
-    store: StoreFolder = None,
-    engine: Annotated[str, typer.Option(help="local or ray")] = "local",
-    workers: Annotated[int | None, typer.Option(min=1, help="of the ray engine; default: one per core")] = None,
-    address: Annotated[str | None, typer.Option(help="of a running Ray cluster; default: one on this machine")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="of each worker; default: cores / workers")] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="keep trained models that no job needs any more")] = False,
+    plan: Annotated[Path, Parameter(help="YAML file; docs/runs.md describes its format.")],
+    /,
+    *,
     only: Annotated[
-        list[str] | None, typer.Option(help="a part of it, e.g. seed=0,1; again for more names", metavar="NAME=VALUES")
+        dict[str, str] | None,
+        Parameter(
+            group=EXECUTION,
+            converter=values_by_tag,
+            n_tokens=1,
+            accepts_keys=False,
+            metavar="NAME=VALUES",
+            help="Run only the jobs with these tags, e.g. seed=0,1. Repeat for more tags.",
+        ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would be run")] = False,
+    engine: Annotated[EngineOptions, ENGINE_OPTIONS] = EngineOptions(),
+    keep: Annotated[bool, flag("Keep trained models that no remaining job needs.", EXECUTION)] = False,
+    dry_run: DryRun = False,
+    store: StoreFolder = None,
 ) -> None:
-    """Run a plan: trainings, evaluations and studies. Interrupted, the same command goes on where it was."""
-    from assay.experiments.runner import run as run_plan
-    from assay.experiments.store import Store, default_folder
-
-    warnings.filterwarnings("ignore", message="an input is longer")  # one for each
+    warnings.filterwarnings("ignore", message="an input is longer")  # one per input
     console = Console(highlight=False, soft_wrap=True)
-    asked = dict(_pair(text) for text in only or ())
-    kept = Store(store if store is not None else default_folder())
     if dry_run:
-        from assay.experiments.plan import part_of, read_plan
-
-        would_run(console, part_of(read_plan(plan, kept), asked), kept)
+        print_missing(console, assay.status(plan, store=store, only=only))
         return
-    how: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "threads": threads, "keep": keep}
     with resumable():
-        found = run_plan(plan, store=kept.folder, only=asked, watch=Lines(), **how)
-    tell(console, found)
-    if not found.ok:
-        raise typer.Exit(1)
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, given, value = text.partition("=")
-    if not given:
-        raise SpecError(f"--only {text}: write name=value, e.g. --only seed=1")
-    return name, value
+        status = assay.run(plan, store=store, only=only, keep=keep, watch=JobLines(), **engine.given())
+    print_outcome(console, status)
+    if not status.ok:
+        sys.exit(1)

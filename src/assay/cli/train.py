@@ -1,129 +1,118 @@
-"""`assay train`: fine-tune a classifier or a scorer, for use with every other command."""
+"""Fine-tune a classifier or a regression model; the best checkpoint by validation is saved.
+
+Rerun the same command to resume an interrupted training.
+"""
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from cyclopts import Parameter
 from rich.console import Console
 
-from assay.cli._options import Columns, Device, roles
-from assay.core.errors import SpecError
+import assay
+from assay.cli._jobs import resumable
+from assay.cli._options import (
+    DATA,
+    EXECUTION,
+    MODEL,
+    OUTPUT,
+    TRAINING,
+    ColumnRoles,
+    Positive,
+    Settings,
+    command_app,
+    flag,
+    settings_from,
+)
+from assay.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from assay.training.history import Check
-    from assay.training.recipe import Recipe
+
+app = command_app(
+    "train",
+    "assay train --base FOLDER --data reviews/ --output model",
+    "assay train --base 'bert(layers=2, width=128)' --data reviews.csv --output model --epochs 5",
+    "assay train --base FOLDER --data reviews/ --output model --recipe 'recipe(clip=None, optimiser=sgd)'",
+)
 
 
-def run(
-    base: Annotated[str, typer.Option(help="pretrained folder or hub id, or a size: 'bert(layers=2, width=128)'")],
-    data: Annotated[str, typer.Option(help="folder, file, hub id or built-in name")],
-    output: Annotated[Path, typer.Option(help="folder for the model; an interrupted training goes on there")],
-    epochs: Annotated[int | None, typer.Option(help="default 3")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="examples per pass; default 32")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="at its peak; default 5e-5")] = None,
-    max_length: Annotated[int | None, typer.Option(help="positions after which a text is cut; default 512")] = None,
-    limit: Annotated[int | None, typer.Option(help="train on a random subset of so many")] = None,
-    validation_limit: Annotated[int | None, typer.Option(help="validate on a random subset of so many")] = None,
-    split: Annotated[
-        str | None, typer.Option(help="TRAIN or TRAIN,VALIDATION; default train and dev, or 10 % held out")
-    ] = None,
-    columns: Columns = None,
-    task: Annotated[str | None, typer.Option(help="classification or regression; default: what the labels are")] = None,
-    selection: Annotated[
-        str | None, typer.Option(help="accuracy, macro_f1, auroc, pearson, mse, ... or loss: chooses the checkpoint")
-    ] = None,
-    patience: Annotated[int | None, typer.Option(help="stop after so many validations without a better one")] = None,
-    validate_every: Annotated[float | None, typer.Option(help="epochs between validations, e.g. 0.25")] = None,
-    accumulation: Annotated[int | None, typer.Option(help="passes per optimiser step")] = None,
-    warmup: Annotated[float | None, typer.Option(help="share of all steps, or from 1 on their number")] = None,
-    weight_decay: Annotated[float | None, typer.Option(help="default 0.01, none on biases and norms")] = None,
-    seed: Annotated[int | None, typer.Option(help="of the head, the order and the dropout")] = None,
+@dataclass(frozen=True, kw_only=True)
+class TrainingData:
+    """Which examples to train and validate on."""
+
+    data: str
+    """File, folder, hub id, or a name from `assay data list`."""
+    split: str | None = None
+    """Split to train on. Default: train."""
+    validation: str | None = None
+    """Split to validate on. Default: dev, or 10 % of the training split."""
+    columns: ColumnRoles = None
+    limit: int | None = None
+    """Train on only this many examples, drawn at random."""
+    validation_limit: int | None = None
+    """Validate on only this many examples, drawn at random."""
+    task: Literal["classification", "regression"] | None = None
+    """Kind of labels. Default: found out from the labels."""
+    max_length: int | None = None
+    """Truncate inputs to this many tokens. Default: 512."""
+
+
+@app.default
+@settings_from(Recipe, TRAINING, omit=("groups",))
+def train(
+    *,
+    base: Annotated[
+        str,
+        Parameter(
+            group=MODEL,
+            help="Pretrained folder or hub id, or a size to train from scratch, e.g. 'bert(layers=2, width=128)'.",
+        ),
+    ],
+    data: Annotated[TrainingData, Parameter(name="*", group=DATA)],
+    settings: Settings,
     recipe: Annotated[
-        str | None, typer.Option(help="all the rest: 'recipe(optimiser=sgd, momentum=0.9, schedule=cosine, clip=None)'")
-    ] = None,
-    device: Device = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="of the processor")] = None,
-    save_seconds: Annotated[float, typer.Option(help="at least so long between two checkpoints")] = 60.0,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="replace a finished training")] = False,
+        str,
+        Parameter(
+            group=TRAINING, show_default=False, help="All of the above as one spec; single options take precedence."
+        ),
+    ] = "recipe",
+    device: Annotated[str | None, Parameter(group=EXECUTION, help="Device to train on, such as cpu or cuda.")] = None,
+    threads: Annotated[Positive | None, Parameter(group=EXECUTION, help="Number of CPU threads.")] = None,
+    save_seconds: Annotated[float, Parameter(group=EXECUTION, help="Seconds between two saved checkpoints.")] = 60.0,
+    output: Annotated[Path, Parameter(group=OUTPUT, help="Folder for the model; training resumes there.")],
+    overwrite: Annotated[bool, flag("Replace a finished training.", OUTPUT)] = False,
 ) -> None:
-    """Fine-tune a model on a data set; the best checkpoint by validation is saved."""
-    options = dict(locals())
-    from assay.training.splits import training_data
-
-    names = (split or "").partition(",")
-    given = _recipe(recipe, options)
-    train, validation = training_data(
-        data,
-        names[0].strip() or None,
-        names[2].strip() or None,
-        columns=roles(columns),
-        limit=limit,
-        validation_limit=validation_limit,
-        seed=given.seed,
-    )
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"{len(train):,} examples to train on, {len(validation):,} to validate on")
-    _train(console, given, base, train, validation, options)
 
+    def print_sizes(train: Any, validation: Any) -> None:
+        console.print(f"{len(train):,} examples to train on, {len(validation):,} to validate on")
 
-def _recipe(text: str | None, options: dict[str, Any]) -> Recipe:
-    """What --recipe says, with the options that were given in its place."""
-    from assay.training.recipe import Recipe
+    def print_check(check: Check, best: bool) -> None:
+        line = f"epoch {check.epoch:.2f}  training loss {check.loss:.4f}  validation: {_scores(check)}"
+        console.print(f"{line}{'  *' if best else ''}")
 
-    recipe = Recipe.from_spec(text) if text else Recipe()
-    names = {f.name for f in fields(Recipe)}
-    return replace(recipe, **{k: v for k, v in options.items() if k in names and v is not None})
-
-
-def _train(console: Console, recipe: Recipe, base: str, train: Any, validation: Any, options: dict[str, Any]) -> None:
-    from assay.experiments.training_task import SELECTIONS
-    from assay.experiments.worker import threads
-    from assay.training.classifier import train_classifier
-
-    task = options["task"] or train.task
-    recipe = recipe if _selects(recipe, options) else replace(recipe, selection=SELECTIONS.get(task, "loss"))
-    with threads(options["threads"]):
-        trained = train_classifier(
+    with resumable():
+        trained = assay.train(
             base,
-            train,
-            validation,
-            recipe,
-            output=options["output"],
-            overwrite=options["overwrite"],
-            metrics=_metrics(task, recipe.selection),
-            max_length=options["max_length"],
-            task=options["task"],
-            device=options["device"],
-            save_seconds=options["save_seconds"],
-            on_check=lambda check, best: console.print(_line(check, best)),
+            output=output,
+            recipe=recipe,
+            device=device,
+            threads=threads,
+            save_seconds=save_seconds,
+            overwrite=overwrite,
+            on_start=print_sizes,
+            on_check=print_check,
+            **vars(data),
+            **settings.given(),
         )
     kept = trained.history.best_check
     if kept is not None:
         console.print(f"kept: {_scores(kept)}, of epoch {kept.epoch:.2f}; {trained.history.seconds:.0f} s")
-    console.print(f"saved in {options['output']}: load it with load_model, or --model {options['output']}")
-
-
-def _selects(recipe: Recipe, options: dict[str, Any]) -> bool:
-    return options["selection"] is not None or recipe.selection != "loss"
-
-
-def _metrics(task: str, selection: str) -> dict[str, Any]:
-    """Every performance metric of the task; the selected one must be among them."""
-    from assay.core.errors import nearest
-    from assay.experiments.training_task import performance_metrics
-
-    fitting = performance_metrics(task)
-    if selection != "loss" and selection not in fitting:
-        raise SpecError(f"--selection {selection}: no score of a {task}; {nearest(selection, ['loss', *fitting])}")
-    return fitting
-
-
-def _line(check: Check, best: bool) -> str:
-    best_mark = "  *" if best else ""
-    return f"epoch {check.epoch:.2f}  training loss {check.loss:.4f}  validation: {_scores(check)}{best_mark}"
+    console.print(f"saved in {output}; use it with --model {output} or assay.load_model", markup=False)
 
 
 def _scores(check: Check) -> str:

@@ -1,26 +1,27 @@
-"""`assay unpack records.jsonl.xz`: what was done elsewhere, into a store of one's own."""
+"""Add packed records to a store, so that `assay run` resumes from them and `assay report` shows them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 from rich.console import Console
 
-from assay.cli._options import StoreFolder
+import assay
+from assay.cli._options import StoreFolder, command_app
+
+app = command_app("unpack", "assay unpack records.jsonl.xz", "assay unpack records.jsonl.xz --store FOLDER")
 
 
-def run(
-    packs: Annotated[list[Path], typer.Argument(help="files of `assay pack`")],
+@app.default
+def unpack(
+    files: Annotated[list[Path], Parameter(help="Files of `assay pack`.", negative=())],
+    /,
+    *,
     store: StoreFolder = None,
 ) -> None:
-    """Put packed records into a store: `assay run` goes on from them, `assay report` shows them."""
-    from assay.experiments.archive import unpack
-    from assay.experiments.store import Store, default_folder
-
-    kept = Store(store if store is not None else default_folder())
     console = Console(highlight=False, soft_wrap=True)
-    for path in packs:
-        records, new = unpack(path, kept)
-        console.print(f"{path}: {records:,} records, {new:,} of them new to {kept.folder}", markup=False)
+    for path in files:
+        records, new = assay.unpack(path, store=store)
+        console.print(f"{path}: {records:,} records, {new:,} of them new", markup=False)

@@ -1,1 +1,1 @@
-"""Types, specs, names, seeds and errors. Imports nothing of the rest of Assay."""
+"""Types, specs, catalogues, seeds and errors. Imports no other part of Assay."""

@@ -1,4 +1,4 @@
-"""A list of Attributions that becomes a pandas frame, a datasets.Dataset or a page, and comes back unchanged."""
+"""A list of Attributions with exports to pandas, datasets and HTML, and back."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, SupportsIndex, overload
 from assay.core.errors import AssayError
 from assay.core.types import Attribution
 
-JSON_COLUMNS = ("method", "extra")  # of any shape: kept as JSON text so that the table has one schema
+JSON_COLUMNS = ("method", "extra")  # of any shape: stored as JSON text so that the table has one schema
 
-MAY_BE_NONE = ("value_full", "value_empty")
+NULLABLE = ("value_full", "value_empty")
 
 
 class Attributions(list[Attribution]):
-    """What `explain` returns for many inputs; a plain list with exports."""
+    """What `explain` returns for several inputs: a list with exports."""
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Attribution: ...
@@ -27,15 +27,15 @@ class Attributions(list[Attribution]):
         return Attributions(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
 
     def to_dataset(self) -> Any:
-        """A datasets.Dataset, one row per attribution."""
-        datasets = _need("datasets")
+        """A datasets.Dataset with one row per attribution."""
+        datasets = _import("datasets")
         features, rows = _features(datasets), [_to_row(a) for a in self]
-        columns = {name: [row[name] for row in rows] for name in features}  # by columns: a list may be empty
+        columns = {name: [row[name] for row in rows] for name in features}  # by column: works for an empty list too
         return datasets.Dataset.from_dict(columns, features=features)
 
     def to_pandas(self) -> Any:
-        """A pandas frame, one row per attribution; units and scores are lists."""
-        return _need("pandas").DataFrame([_to_row(a) for a in self])
+        """A pandas DataFrame with one row per attribution; units and scores are lists."""
+        return _import("pandas").DataFrame([_to_row(a) for a in self])
 
     @staticmethod
     def from_dataset(dataset: Any) -> Attributions:
@@ -43,11 +43,11 @@ class Attributions(list[Attribution]):
 
     @staticmethod
     def from_pandas(frame: Any) -> Attributions:
-        rows = frame.to_dict("records")  # pandas writes None as NaN in a column of numbers
-        return Attributions(_from_row({**row, **{k: _none(row[k]) for k in MAY_BE_NONE}}) for row in rows)
+        rows = frame.to_dict("records")  # pandas stores None as NaN in numeric columns
+        return Attributions(_from_row({**row, **{k: _nan_to_none(row[k]) for k in NULLABLE}}) for row in rows)
 
     def to_html(self, path: str | None = None) -> str:
-        """One self-contained page of all of them; written to `path` if one is given."""
+        """A self-contained HTML page; written to `path` if given."""
         from assay.core.display import page, write
 
         return write(page(self), path)
@@ -67,7 +67,7 @@ def _from_row(row: Mapping[str, Any]) -> Attribution:
     return Attribution.from_dict({**row, **{name: json.loads(row[name]) for name in JSON_COLUMNS}})
 
 
-def _none(value: Any) -> Any:
+def _nan_to_none(value: Any) -> Any:
     return None if value is None or value != value else value
 
 
@@ -97,8 +97,8 @@ def _features(datasets: Any) -> Any:
     )
 
 
-def _need(package: str) -> Any:
+def _import(package: str) -> Any:
     try:
         return __import__(package)
     except ImportError as error:
-        raise AssayError(f"this needs {package}; install it with: pip install 'assay[data]'") from error
+        raise AssayError(f"{package} is not installed; install it with: pip install 'assay[data]'") from error

@@ -1,4 +1,4 @@
-"""An Attribution as HTML and as coloured terminal text. Red speaks for the target, blue against it."""
+"""Attributions as HTML and as coloured terminal text: red supports the target, blue opposes it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ section{border-top:1px solid #ddd;padding-top:1rem}
 
 
 def fragment(attribution: Attribution) -> str:
-    """The attribution as a piece of HTML with inline styles only, for notebooks and pages."""
+    """The attribution as an HTML fragment with inline styles, for notebooks and pages."""
     boxed = any(unit.box is not None for unit in attribution.units)
     body = patches(attribution) if boxed else _text(attribution)
     head = f"<b>{html.escape(attribution.label)}</b> {html.escape(_numbers(attribution))}"
@@ -34,10 +34,10 @@ def fragment(attribution: Attribution) -> str:
 
 
 def page(attributions: Sequence[Attribution], title: str = "Assay: explanations") -> str:
-    """A whole page with no outside resource."""
+    """A self-contained HTML page."""
     inputs = [list(group) for _, group in groupby(attributions, key=lambda a: a.example_id)]
     blocks = "\n".join(f"<section>{''.join(fragment(a) for a in group)}</section>" for group in inputs)
-    note = '<p class="head">Red speaks for the class named, blue against it; the darker, the more.</p>'
+    note = '<p class="head">Red units support the named class, blue units oppose it; darker means more.</p>'
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -53,7 +53,7 @@ def write(text: str, path: str | None) -> str:
 
 
 def terminal(attribution: Attribution, *, color: bool | None = None) -> str:
-    """Text for a terminal; colours where standard output is one (or as `color` says)."""
+    """Text for a terminal. `color` None: coloured if standard output is a terminal."""
     system: Literal["auto", "truecolor"] | None = {None: "auto", True: "truecolor", False: None}[color]
     console = Console(force_terminal=color, color_system=system, highlight=False)
     with console.capture() as capture:
@@ -62,7 +62,7 @@ def terminal(attribution: Attribution, *, color: bool | None = None) -> str:
 
 
 def rich_text(attribution: Attribution, method: str | None = None) -> Text:
-    """Label and method, by its name or as `method` says, then the text with a coloured background per unit."""
+    """The label and the method (`method` overrides its name), then the text with a coloured background per unit."""
     out = Text()
     out.append(attribution.label, style="bold")
     out.append(f" {_numbers(attribution, method)}\n", style="dim")
@@ -78,26 +78,26 @@ def rich_text(attribution: Attribution, method: str | None = None) -> Text:
 
 
 def strengths(scores: np.ndarray[tuple[int], np.dtype[np.float32]]) -> list[float]:
-    """Scores divided by the largest absolute one: -1 .. 1."""
+    """Scores divided by the largest absolute score: -1 .. 1."""
     top = float(np.abs(scores).max(initial=0.0))
     return [float(s) / top if top > 0 else 0.0 for s in scores]
 
 
 def _numbers(attribution: Attribution, method: str | None = None) -> str:
-    """The value, the method, and what it has to say in a word or a number: which form ran, what is left out."""
+    """The value, the method, and the words and numbers that the method reports in `extra`."""
     value = [] if attribution.value_full is None else [f"{attribution.target.scale} {attribution.value_full:.3f}"]
-    words = [f"{key} {_short(said)}" for key, said in attribution.extra.items() if isinstance(said, str | int | float)]
+    words = [f"{key} {_short(v)}" for key, v in attribution.extra.items() if isinstance(v, str | int | float)]
     return " · ".join([*value, method or attribution.method.name, *(word.replace("_", " ") for word in words)])
 
 
-def _short(said: str | float) -> str:
-    if isinstance(said, bool):
-        return "yes" if said else "no"
-    return said if isinstance(said, str) else f"{said:.3g}"
+def _short(value: str | float) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else f"{value:.3g}"
 
 
 def pieces(attribution: Attribution) -> list[tuple[str, Unit, float]]:
-    """Units in reading order with the gap before each and its strength."""
+    """(gap before it, unit, strength) of each unit, in reading order."""
     ranked = sorted(
         zip(attribution.units, strengths(attribution.scores), strict=True), key=lambda p: (p[0].segment, p[0].start)
     )
@@ -126,7 +126,7 @@ def _ordered_scores(attribution: Attribution) -> list[float]:
 
 
 def patches(attribution: Attribution, below: str = "") -> str:
-    """Patches as squares of an SVG, over what is given to lie `below` them, such as the picture."""
+    """Patches as squares of an SVG, on top of `below`, such as the image."""
     boxes = [unit.box for unit in attribution.units if unit.box is not None]
     width, height = max(b[2] for b in boxes), max(b[3] for b in boxes)
     squares = "".join(
@@ -148,7 +148,7 @@ def _rgba(strength: float) -> str:
 
 
 def _hex(strength: float) -> str:
-    """The same colour on white, opaque, for terminals."""
+    """The colour of `_rgba` on white, opaque, for terminals."""
     base, alpha = ((214, 48, 49) if strength > 0 else (37, 99, 235)), min(1.0, abs(strength)) * 0.85
     return "#" + "".join(f"{round(255 - alpha * (255 - channel)):02x}" for channel in base)
 

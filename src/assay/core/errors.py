@@ -1,12 +1,12 @@
-"""The exceptions of Assay; catch `AssayError` to catch them all.
+"""The exceptions of Assay; catch `AssayError` to catch all of them.
 
 AssayError
-├── SpecError       a method, removal or parameter that does not exist or has a wrong value
-├── InputError      an input that cannot be explained (empty, wrong type, no units); `.index` says which
-├── TargetError     a label or scale that the model does not have
-├── ModelError      a model that cannot be loaded, or that answers with NaN or infinity
-├── StoreError      a record or artefact that cannot be read or written; the message names the file
-└── UnsupportedError  a method, removal or unit that cannot work on this family of models; the message says why
+├── SpecError         an unknown name or parameter, or an invalid value
+├── InputError        an input that cannot be explained (empty, wrong type, no units)
+├── TargetError       a label or scale that the model does not have
+├── ModelError        a model that cannot be loaded, or that returns NaN or infinity
+├── StoreError        a record or artefact that cannot be read or written
+└── UnsupportedError  a method, removal or unit that does not work with this family of models
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from collections.abc import Iterable
 
 
 class AssayError(Exception):
-    """Anything Assay refuses, with a sentence that says what was given, what is allowed and what to do."""
+    """Base class. The message says what was given, what is allowed and what to do."""
 
 
 class SpecError(AssayError, ValueError):
-    """A name or parameter that does not exist, or has a wrong value."""
+    """An unknown name or parameter, or an invalid value."""
 
 
 class InputError(AssayError, ValueError):
-    """An input that cannot be explained. `index` is its place in the list that was given."""
+    """An input that cannot be explained; `index` is its position in the list of inputs."""
 
     def __init__(self, message: str, index: int | None = None) -> None:
         super().__init__(message if index is None else f"input {index}: {message}")
@@ -40,15 +40,15 @@ class ModelError(AssayError):
 
 
 class StoreError(AssayError):
-    """A record or an artefact that cannot be read or written: no fault of a job, so it ends a run."""
+    """A record or artefact that cannot be read or written. Ends a run, because no job is at fault."""
 
 
 class UnsupportedError(AssayError):
-    """Something that cannot work on this family of models; the message says why."""
+    """Something that does not work with this family of models; the message says why."""
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
-    """The end of an error message: the nearest allowed name, then all of them."""
+    """The end of an error message: the closest allowed name, then all allowed names."""
     names = sorted(allowed)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     guess = f"did you mean {close[0]!r}? " if close else ""

@@ -1,4 +1,4 @@
-"""Giving freed memory back to the system."""
+"""Return freed memory to the operating system."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from collections.abc import Callable
 
 
 def trim_heap() -> None:
-    """Return free pages of the C heap. Results that outlive a chunk lie between the large buffers it has freed, and
-    glibc would keep those holes, so that memory grew with the number of inputs. Does nothing on other systems."""
+    """Return free pages of the C heap; does nothing without glibc.
+
+    Results that outlive a chunk lie between the large buffers that the chunk freed. glibc keeps those holes, so memory
+    would grow with the number of inputs.
+    """
     trim = _trim()
     if trim is not None:
         trim(0)
@@ -18,7 +21,7 @@ def trim_heap() -> None:
 @functools.cache
 def _trim() -> Callable[[int], int] | None:
     try:
-        found: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+        malloc_trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError, TypeError):
         return None
-    return found
+    return malloc_trim

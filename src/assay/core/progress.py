@@ -1,4 +1,4 @@
-"""A progress bar with an ETA on standard error; silent when nobody watches or the work is short."""
+"""A progress bar with an ETA on standard error; hidden without a terminal and for short work."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
-SHORT = 8  # steps that need no bar
+SHORT = 8  # up to this many steps need no bar
 
 
 class Progress:
-    """`with Progress("explaining", 100, show) as bar: bar.advance(3)`; show None: on a terminal, if it is long."""
+    """`with Progress("explaining", 100) as bar: bar.advance(3)`. `show` None: on a terminal, if the work is long."""
 
     def __init__(self, name: str, total: int | None, show: bool | None = None) -> None:
-        watched = sys.stderr.isatty() and (total is None or total > SHORT)
+        visible = sys.stderr.isatty() and (total is None or total > SHORT)
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -26,7 +26,7 @@ class Progress:
             TimeRemainingColumn(),
         )
         self._bar = RichProgress(
-            *columns, console=Console(stderr=True), disable=not (watched if show is None else show)
+            *columns, console=Console(stderr=True), disable=not (visible if show is None else show)
         )
         self._task = self._bar.add_task(name, total=total)
 

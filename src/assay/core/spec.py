@@ -1,7 +1,7 @@
 """Specs: "lime(samples=500)" <-> Spec <-> a frozen dataclass <-> JSON <-> hash.
 
-The grammar is a Python call without quotes around words: `name`, `name(value)`, `name(key=value, ...)`, where a value
-is a number, True, False, None, a word, a quoted string, a [list] or another spec.
+The grammar is that of a Python call with optional quotes: `name`, `name(value)`, `name(key=value, ...)`. A value is a
+number, True, False, None, a word, a quoted string, a [list] or another spec.
 """
 
 from __future__ import annotations
@@ -21,20 +21,19 @@ from assay.core.errors import SpecError, nearest
 
 T = TypeVar("T")
 Value: TypeAlias = "bool | int | float | str | Spec | tuple[Value, ...] | None"
-LATER = "later"  # see Spec.of
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A name with parameters, in the order of the dataclass it describes; `args` are values given without a name."""
+    """A name with parameters, in the order of the dataclass it describes; `args` are positional values."""
 
     name: str
     params: tuple[tuple[str, Value], ...] = ()
     args: tuple[Value, ...] = ()
 
     def __str__(self) -> str:
-        inside = [_show(v) for v in self.args] + [f"{k}={_show(v)}" for k, v in self.params]
-        return f"{self.name}({', '.join(inside)})" if inside else self.name
+        arguments = [_show(v) for v in self.args] + [f"{k}={_show(v)}" for k, v in self.params]
+        return f"{self.name}({', '.join(arguments)})" if arguments else self.name
 
     def to_json(self) -> dict[str, Any]:
         out: dict[str, Any] = {"name": self.name, "params": {k: _to_json(v) for k, v in self.params}}
@@ -53,17 +52,14 @@ class Spec:
 
     @staticmethod
     def of(thing: object, *, full: bool = True) -> Spec:
-        """The spec of a dataclass instance: all its fields, or only those that differ from their defaults.
-
-        A field of metadata LATER is never there with its default: it came when records had been written without it.
-        """
-        fields = [f for f in dataclasses.fields(thing) if f.init]  # type: ignore[arg-type]
-        said = [f for f in fields if (full and LATER not in f.metadata) or getattr(thing, f.name) != f.default]
-        return Spec(file_name(type(thing).__name__), tuple((f.name, _plain(getattr(thing, f.name))) for f in said))
+        """The spec of a dataclass instance: all its fields, or only those that differ from their defaults."""
+        values = [(f, getattr(thing, f.name)) for f in dataclasses.fields(thing) if f.init]  # type: ignore[arg-type]
+        params = tuple((f.name, _plain(value)) for f, value in values if full or value != f.default)
+        return Spec(file_name(type(thing).__name__), params)
 
 
 def parse(text: str) -> Spec:
-    """Read one spec from its text."""
+    """Read a spec from text."""
     try:
         spec = _read(ast.parse(text.strip(), mode="eval").body, text)
     except (SyntaxError, ValueError) as error:  # ValueError: a null byte
@@ -76,7 +72,7 @@ def parse(text: str) -> Spec:
 
 
 def split(text: str) -> list[str]:
-    """Split a list of specs at the commas outside brackets: "a,b(x=1, y=2)" -> ["a", "b(x=1, y=2)"]."""
+    """Split a list of specs at commas outside brackets: "a,b(x=1, y=2)" -> ["a", "b(x=1, y=2)"]."""
     parts, depth = [""], 0
     for char in text:
         depth += (char in "([{") - (char in ")]}")
@@ -88,11 +84,11 @@ def split(text: str) -> list[str]:
 
 
 def build(spec: Spec, cls: type[T]) -> T:
-    """Make the dataclass `cls` with a spec's parameters, checking their names and types."""
+    """Build the dataclass `cls` from a spec, checking names and types of its parameters."""
     hints = typing.get_type_hints(cls)
     names = [f.name for f in dataclasses.fields(cls) if f.init]  # type: ignore[arg-type]
     if len(spec.args) > len(names):
-        raise SpecError(f"{spec}: {spec.name} takes at most {len(names)} parameters, {len(spec.args)} were given")
+        raise SpecError(f"{spec}: {spec.name} takes at most {len(names)} parameters, but {len(spec.args)} were given")
     given = dict(zip(names, spec.args, strict=False))
     for key, value in spec.params:
         if key not in names:
@@ -126,7 +122,7 @@ def _read(node: ast.expr, text: str) -> Value:
         case ast.Name(id=word):
             return word
         case ast.Constant(value=float(value)) if not math.isfinite(value):
-            raise _unreadable(text)  # 1e400: neither its text nor its JSON would come back
+            raise _unreadable(text)  # 1e400 does not survive a round trip through text or JSON
         case ast.Constant(value=value) if value is None or isinstance(value, bool | int | float | str):
             return value
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)) if isinstance(value, int | float):
@@ -136,7 +132,7 @@ def _read(node: ast.expr, text: str) -> Value:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if all(k.arg for k in keywords):
             params = tuple((str(k.arg), _read(k.value, text)) for k in keywords)
             if not params and not args:
-                return name  # `lime()` is `lime`: one text, one hash
+                return name  # `lime()` is `lime`: one spec, one hash
             return Spec(name, params, tuple(_read(a, text) for a in args))
     raise _unreadable(text)
 
@@ -144,8 +140,8 @@ def _read(node: ast.expr, text: str) -> Value:
 def _checked(owner: str, key: str, value: Value, hint: Any) -> Any:
     if not _fits(value, hint):
         raise SpecError(f"{owner}: {key}={_show(value)} is not allowed; {key} must be {_describe(hint)}")
-    wanted = {hint, *typing.get_args(hint)}  # 1 and 1.0 are one spec wherever only a float is meant
-    return float(value) if type(value) is int and float in wanted and int not in wanted else value
+    types_allowed = {hint, *typing.get_args(hint)}  # 1 and 1.0 are the same spec where only floats are allowed
+    return float(value) if type(value) is int and float in types_allowed and int not in types_allowed else value
 
 
 def _fits(value: Value, hint: Any) -> bool:
@@ -185,7 +181,7 @@ def _show(value: Value) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_show, value)) + "]"
     bare = not isinstance(value, str) or (value.isidentifier() and not keyword.iskeyword(value))
-    return str(value) if bare else repr(value)  # 'None' is a word, None is not
+    return str(value) if bare else repr(value)  # the word 'None' needs quotes
 
 
 def _to_json(value: Value) -> Any:

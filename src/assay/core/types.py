@@ -1,4 +1,4 @@
-"""The types that pass between the parts of Assay. Frozen; numpy only."""
+"""The types that the parts of Assay exchange. Frozen; numpy only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Bools = NDArray[np.bool_]
 
 
 class Span(NamedTuple):
-    """Characters [start, end) of a segment: 0 = text, 1 = text_pair; -1 = special: never scored or removed."""
+    """Characters [start, end) of a segment: 0 = text, 1 = text_pair, -1 = special tokens, never scored or removed."""
 
     segment: int
     start: int
@@ -35,13 +35,13 @@ class Example:
     image: Any = None  # PIL image or (height, width, channels) array
     id: str = ""
     label: int | str | float | None = None
-    rationales: tuple[tuple[Span, ...], ...] = ()  # what justifies the label, per annotator
+    rationales: tuple[tuple[Span, ...], ...] = ()  # evidence for the label, per annotator
     meta: Mapping[str, Any] = field(default_factory=dict)
-    removed: tuple[Span, ...] = ()  # masked for good: a masked data set is examples plus masks, never edited text
+    removed: tuple[Span, ...] = ()  # always masked: masked data are examples with masks, never edited text
 
     @property
     def content(self) -> str:
-        """What the model reads, as a key for random generators: never the id or the place in a list."""
+        """What the model reads, as a key for random generators; excludes the id and the position in a list."""
         pixels = "" if self.image is None else np.asarray(self.image).tobytes().hex()
         words = (self.text or "", "" if self.text_pair is None else f"\x1d{self.text_pair}", pixels)
         return "\x1e".join((*words, *map(str, map(tuple, self.removed))))
@@ -49,21 +49,21 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What gets a score: characters [start, end) of a text segment, or the pixels `box` of an image."""
+    """What gets a score: characters [start, end) of a text segment, or the pixels in `box` of an image."""
 
     text: str
     start: int
     end: int
     segment: int = 0  # 0 = text, 1 = text_pair
     box: tuple[int, int, int, int] | None = None  # left, top, right, bottom
-    seen: bool = True  # False: past the length limit, the model never read it
+    seen: bool = True  # False: past the length limit, not read by the model
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The number being explained: one class on a scale, or its difference to the class `against`.
+    """The output to explain: one class on a scale, or its difference to the class `against`.
 
-    `label` None means the predicted class (for regression: the only output). `scale` None means the method's own.
+    `label` None: the predicted class (for regression: the only output). `scale` None: the default of the method.
     """
 
     label: int | str | None = None
@@ -72,12 +72,12 @@ class Target:
 
     def __post_init__(self) -> None:
         if self.scale is not None and self.scale not in SCALES:
-            raise TargetError(f"there is no scale {self.scale!r}; {nearest(str(self.scale), SCALES)}")
+            raise TargetError(f"unknown scale {self.scale!r}; {nearest(str(self.scale), SCALES)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one explanation took: sequences through the model forwards and backwards, and its share of the time."""
+    """The cost of one explanation: sequences run forwards and backwards, and seconds."""
 
     forwards: float = 0.0
     backwards: float = 0.0
@@ -86,24 +86,25 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What a method returns when there is more to say than scores: `extra` goes to the Attribution as it is."""
+    """Scores with what else a method knows."""
 
     scores: Any  # (U,) or (B,T)
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)  # stored in the Attribution unchanged
+    logits: Any = None  # (B,C) of the whole inputs, if a white-box method computed them; saves a forward pass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribution:
-    """The scores of the units of one input for one target by one method."""
+    """Scores of the units of one input, for one target, by one method."""
 
     units: tuple[Unit, ...]
     scores: Floats  # (U,) signed
-    target: Target  # resolved: label index and scale are set
-    label: str  # the target's name, for people
-    method: Spec  # with every parameter
+    target: Target  # with label index and scale
+    label: str  # name of the target class
+    method: Spec  # with all parameters
     example_id: str = ""
-    value_full: float | None = None  # the target's value on the whole input
-    value_empty: float | None = None  # ... with every unit removed, where the method asked for it
+    value_full: float | None = None  # value of the target on the whole input
+    value_empty: float | None = None  # ... with all units removed, if the method computed it
     cost: Cost = Cost()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -117,7 +118,7 @@ class Attribution:
         return len(self.units)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; `from_dict` gives back an equal Attribution."""
+        """Plain JSON types; `from_dict` restores an equal Attribution."""
         return {
             "example_id": self.example_id,
             "method": self.method.to_json(),
@@ -155,7 +156,7 @@ class Attribution:
         return replace(self, example_id=example_id)
 
     def to_html(self, path: str | None = None) -> str:
-        """A self-contained HTML page; written to `path` if one is given."""
+        """A self-contained HTML page; written to `path` if given."""
         from assay.core.display import page, write
 
         return write(page([self]), path)

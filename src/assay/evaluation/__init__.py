@@ -1,7 +1,7 @@
 """Catalogues of what an evaluation measures, each under the command that takes it.
 
 METRICS: `evaluate --metrics`. AGREEMENT: `evaluate --agreement`. PERFORMANCE: `train` and the requirements of a plan.
-ATTACK_MEASURES: reported by `attack`. STUDIES: change or attack the model and explain it again.
+ATTACK_MEASURES: reported by `attack`.
 """
 
 from dataclasses import dataclass
@@ -28,11 +28,4 @@ AGREEMENT = Catalog("assay.evaluation", "agreement measure", deep=True, groups=(
 PERFORMANCE = Catalog("assay.evaluation", "performance metric", deep=True, groups=("performance",))
 ATTACK_MEASURES = Catalog(
     "assay.evaluation", "attack measure", skip=("top_k_attack",), deep=True, groups=("adversarial",)
-)
-STUDIES = Catalog(
-    "assay.evaluation",
-    "study",
-    skip=("probability_change", "rank_change", "top_k_sum_change"),  # attack measures
-    deep=True,
-    groups=("adversarial", "sanity"),
 )

@@ -10,7 +10,7 @@ from assay.experiments.plan import Plan
 from assay.experiments.store import Store
 from assay.models.load import load_without_weights
 from assay.models.model import Model
-from assay.models.readout import OwnHead
+from assay.models.readout import AssayHead
 from assay.training.scratch import is_scratch
 
 
@@ -42,5 +42,5 @@ def model_without_weights(key: str, store: Store) -> Model | None:
 def _counts(model: Model | None) -> dict[str, Any]:
     if model is None:
         return {"parameters": None, "layers": None}
-    head = model.readout.head.parameters() if isinstance(model.readout, OwnHead) else ()
+    head = model.readout.head.parameters() if isinstance(model.readout, AssayHead) else ()
     return {"parameters": sum(p.numel() for p in chain(model.hf.parameters(), head)), "layers": model.n_blocks}

@@ -17,7 +17,6 @@ from assay.datasets.dataset import Dataset
 from assay.datasets.load import load_dataset
 from assay.experiments.artifacts import Artifacts
 from assay.experiments.requirement import Requirement
-from assay.models.encode import TextEncoder
 from assay.models.load import BUILTIN, load_model
 from assay.models.model import Model
 from assay.training.scratch import is_scratch
@@ -145,19 +144,6 @@ class InMemoryModel:
 
 AnyData = DataReference | InMemoryData
 AnyModel = ExternalModel | TrainedModel | InMemoryModel
-
-
-def identity(model: Model) -> dict[str, Any]:
-    """All of a model that changes a number."""
-    text = model.encoder if isinstance(model.encoder, TextEncoder) else None
-    prompt = None if text is None else text.prompt
-    return {
-        "model": model.fingerprint,
-        "labels": list(model.labels),
-        "task": model.task,
-        "prompt": None if prompt is None else repr(prompt),
-        "max_length": None if text is None else text.limit,
-    }
 
 
 def base_identity(base: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 from assay.core.catalog import Catalog
 from assay.experiments.job import Job, Row, Task
-from assay.experiments.references import AnyData, AnyModel, ExternalModel, InMemoryModel, identity
+from assay.experiments.references import AnyData, AnyModel, ExternalModel, InMemoryModel
 from assay.experiments.store import Record, Store
 from assay.experiments.worker import Worker
 from assay.models.model import Model
@@ -40,7 +40,7 @@ class StudyContext:
         model = self.loaded_model()
         if model is None:
             return {"model": self.model.needs[0], "labels": None, "task": None, "prompt": None}
-        return identity(model)
+        return model.identity
 
     def jobs_per_slice(self, task: Task, spec: Mapping[str, Any]) -> list[Job]:
         """One job per slice of examples, with the fingerprint of its examples in its spec."""

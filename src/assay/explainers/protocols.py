@@ -50,20 +50,31 @@ class Method(Protocol):
 
 @runtime_checkable
 class BlackBox(Method, Protocol):
+    """A method that only needs the outputs of masked inputs."""
+
     def flow(self, n: int, rng: np.random.Generator) -> Flow:
         """Yield keep-masks (M,n), receive values (M,), return scores (n,) or Scores."""
 
 
 @runtime_checkable
 class WhiteBox(Method, Protocol):
-    """May also define `rows`: the number of sequences it runs per input in one pass."""
+    """A method that reads gradients, attention or hidden states.
+
+    It may have a property `rows`: the number of sequences it runs at once per input.
+    """
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor | Scores:
-        """Return (B,T) scores of positions, or (B,T,D) vectors whose norm is the score."""
+        """(B,T) scores of positions, or (B,T,D) vectors whose norm is the score.
+
+        `targets` may lack the predicted classes: `targets.resolve(logits)` fills them in from the logits of the whole
+        inputs. A method that computes these logits returns them in `Scores.logits`, which saves a forward pass.
+        """
 
 
 @runtime_checkable
 class Composite(Method, Protocol):
+    """A method that combines the attributions of other methods."""
+
     @property
     def parts(self) -> Sequence[str]:
         """Specs of the methods it combines."""

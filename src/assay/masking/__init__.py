@@ -1,1 +1,1 @@
-"""Units, removals, and the one place that asks a model about masked inputs."""
+"""Units, removals, and the Game that runs a model on masked inputs."""

@@ -1,4 +1,4 @@
-"""Game: the one place that asks a model about masked inputs. Batched over examples, sorted, memoised, counted."""
+"""Game: runs a model on masked inputs, batched over examples, sorted by length, memoised and counted."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from assay.core.errors import InputError, ModelError
+from assay.core.errors import InputError
 from assay.core.types import Bools
 from assay.masking.removal import Removal
+from assay.models.batches import run_in_batches
 from assay.models.encoding import Encoding
 from assay.models.model import Model, NotFiniteError
 
 Outputs = NDArray[np.float32]  # (M,C)
-Request = tuple[int, Bools]  # an example, and which of its players are kept (M,U)
+Request = tuple[int, Bools]  # index of an example, and which of its units each mask keeps (M,U)
 
 
-class Asks(Protocol):
-    """Anything that answers masks: the Game, or in tests a plain function behind the same face."""
+class AnswersMasks(Protocol):
+    """Anything that gives the class outputs of masks: the Game, or a plain function in tests."""
 
     def outputs(self, requests: Sequence[Request]) -> list[Outputs]: ...
 
 
 @dataclass
 class Tally:
-    """What the game spent on one example."""
+    """Forward passes and seconds spent on one example."""
 
     forwards: int = 0
     seconds: float = 0.0
@@ -38,13 +39,16 @@ class Tally:
 
 @dataclass
 class Game:
-    """Class outputs of keep-masks (True = kept). Each distinct mask of an example runs once for as long as it lives."""
+    """Class outputs of keep-masks (True = kept). Each distinct mask of an example runs once in the life of a Game.
+
+    The players of the game are the units that the model reads.
+    """
 
     model: Model
     encodings: Sequence[Encoding]
     removal: Removal
     budget: int  # positions per forward pass
-    progress: Callable[[int], Any] | None = None  # told how many sequences have run
+    progress: Callable[[int], Any] | None = None  # called with the number of sequences that ran
     tallies: list[Tally] = field(default_factory=list)
     memo: list[dict[bytes, NDArray[np.float32]]] = field(default_factory=list)
 
@@ -53,7 +57,7 @@ class Game:
         self.memo = [{} for _ in self.encodings]
 
     def outputs(self, requests: Sequence[Request]) -> list[Outputs]:
-        """The class outputs (M,C) of every mask asked for, in order."""
+        """The class outputs (M,C) of the masks of each request, in order."""
         keys = [_keys(keep) for _, keep in requests]
         todo: dict[tuple[int, bytes], Bools] = {}
         for (i, keep), names in zip(requests, keys, strict=True):
@@ -63,42 +67,36 @@ class Game:
 
     def full(self) -> NDArray[np.float32]:
         """The outputs (B,C) of the whole inputs."""
-        ones = [(i, np.ones((1, e.players), bool)) for i, e in enumerate(self.encodings)]
-        return np.concatenate(self.outputs(ones))
+        whole = [(i, np.ones((1, e.players), bool)) for i, e in enumerate(self.encodings)]
+        return np.concatenate(self.outputs(whole))
+
+    def known(self, i: int, keep: Bools) -> NDArray[np.float32] | None:
+        """The output (C,) of a mask (U,) that has run already, or None."""
+        return self.memo[i].get(_keys(keep[None])[0])
 
     def _run(self, todo: list[tuple[int, bytes, Bools]]) -> None:
-        """Longest first, so that a batch that does not fit fails at once and the rest follows with a smaller budget."""
+        todo = sorted(todo, key=lambda request: request[0])  # variants of one example share a batch
         lengths = [self._length(i, row) for i, _, row in todo]
-        order = sorted(range(len(todo)), key=lambda k: (-lengths[k], todo[k][0]))
-        start = 0
-        while start < len(order):
-            size = max(1, self.budget // max(1, lengths[order[start]]))
-            chosen = [todo[k] for k in order[start : start + size]]
-            try:
-                self._forward(chosen)
-            except (RuntimeError, MemoryError) as error:
-                if not out_of_memory(error):
-                    raise
-                if len(chosen) == 1:
-                    raise ModelError(
-                        f"out of memory on a single sequence of {lengths[order[start]]} positions"
-                    ) from error
-                self.budget = max(1, self.budget // 2)
-                continue
-            start += len(chosen)
+
+        def run(batch: list[int], budget: int) -> None:
+            self._forward([todo[k] for k in batch])
+            self.budget = budget  # what fits is remembered
+
+        for _ in run_in_batches(lengths, self.budget, run):
+            pass
 
     def _length(self, i: int, row: Bools) -> int:
         return int(self._positions(i, row[None]).sum()) if self.removal.shortens else len(self.encodings[i])
 
     def _positions(self, i: int, keep: Bools) -> Bools:
-        """(M,U) players -> (M,T) positions; what belongs to no unit is always kept."""
+        """(M,U) players -> (M,T) positions; positions without a unit are always kept."""
         unit_of = self.encodings[i].unit_of
         padded = np.concatenate([keep, np.ones((len(keep), 1), bool)], 1)
         return padded[:, unit_of]  # -1 indexes the added column
 
-    def _forward(self, chosen: list[tuple[int, bytes, Bools]]) -> None:
-        began = time.perf_counter()
-        groups = [(i, list(rows)) for i, rows in groupby(chosen, key=lambda c: c[0])]
+    def _forward(self, requests: list[tuple[int, bytes, Bools]]) -> None:
+        start = time.perf_counter()
+        groups = [(i, list(rows)) for i, rows in groupby(requests, key=lambda request: request[0])]
         rows = [
             self.removal.rows(self.model, self.encodings[i], self._positions(i, np.stack([row for _, _, row in group])))
             for i, group in groups
@@ -107,21 +105,15 @@ class Game:
             try:
                 logits = self.model.logits(self.model.batch(rows)).numpy(force=True)
             except NotFiniteError as error:
-                raise InputError(str(error), chosen[error.row][0]) from error
-        share = (time.perf_counter() - began) / len(chosen)
-        for (i, key, _), row in zip(chosen, logits, strict=True):
+                raise InputError(str(error), requests[error.row][0]) from error
+        share = (time.perf_counter() - start) / len(requests)
+        for (i, key, _), row in zip(requests, logits, strict=True):
             self.memo[i][key] = row
             self.tallies[i].forwards += 1
             self.tallies[i].seconds += share
         if self.progress is not None:
-            self.progress(len(chosen))
+            self.progress(len(requests))
 
 
 def _keys(keep: Bools) -> list[bytes]:
     return [row.tobytes() for row in np.packbits(keep, axis=1)]
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that a batch was too large: the GPU's, and the CPU allocator's plain RuntimeError."""
-    text = str(error).lower()
-    return isinstance(error, torch.OutOfMemoryError | MemoryError) or "out of memory" in text or "allocate" in text

@@ -1,4 +1,4 @@
-"""Units: what gets a score. Tokens become words, sentences or themselves by character offsets; images have patches."""
+"""Units: what gets a score. Texts are divided into tokens, words or sentences, images into patches."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from assay.models.encoding import SPECIAL, Encoding
 KINDS = ("token", "word", "sentence", "patch")
 SCOPES = {"text": 0, "text_pair": 1}
 
-_ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"  # cut at each character
-_JOINERS = "\u200c\u200d"  # Persian and Indic words hold them
+_ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"  # one word per character
+_JOINERS = "\u200c\u200d"  # inside Persian and Indic words
 _MODIFIERS = "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"  # skin tones, tags of flags
 _FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
 _SENTENCE = re.compile(r"\S.*?(?:[.!?؟۔।]+[\"'”’)\]]*(?=\s|$)|[。！？]+|\n|$)", re.DOTALL)
@@ -31,11 +31,11 @@ _SENTENCE = re.compile(r"\S.*?(?:[.!?؟۔।]+[\"'”’)\]]*(?=\s|$)|[。！？
 
 @cache
 def _word() -> re.Pattern[str]:
-    """A word; a character of a script without spaces; a flag; an emoji with its modifiers and joined parts.
+    """Pattern of a word: letters, a character of a script without spaces, a flag, or an emoji with its modifiers.
 
-    Combining marks (accents, vowel signs, Hebrew points) stay with what they mark: `\\w` does not know them.
+    Combining marks (accents, vowel signs, Hebrew points) stay with their letter; `\\w` does not match them.
     """
-    codes = [*range(0x300, 0x20000), *range(0xE0100, 0xE01F0)]  # all there are
+    codes = [*range(0x300, 0x20000), *range(0xE0100, 0xE01F0)]  # the ranges that contain all of them
     marks = "".join(chr(code) for code in codes if unicodedata.category(chr(code))[0] == "M")
     letters = rf"(?:[^\W{_ALONE}][{marks}{_JOINERS}]*)+"
     symbol = rf"[^\w\s][{marks}{_MODIFIERS}]*"
@@ -43,19 +43,20 @@ def _word() -> re.Pattern[str]:
 
 
 def divide(encoding: Encoding, kind: str = "token", scope: int | str | None = None) -> Encoding:
-    """The encoding with its units. Units the model can see come first: they are the players of masks."""
+    """The encoding with its units; those that the model reads come first and are the columns of masks."""
     check_kind(kind, images=encoding.pixels is not None)
     units, unit_of = _patches(encoding) if encoding.pixels is not None else _texts(encoding, kind)
     units, unit_of = _scoped(units, unit_of, scope)
     if not any(unit.seen for unit in units):
         where = "" if scope is None else f" in scope {scope!r}"
-        raise InputError(f"nothing to explain{where}: the tokenizer makes no token of it; give at least one word")
+        raise InputError(f"nothing to explain{where}: the tokenizer gives no tokens; give at least one word")
     return replace(encoding, units=units, unit_of=unit_of)
 
 
 def check_kind(kind: str, *, images: bool) -> None:
+    """Raise unless texts (or images) can be divided into units of this kind."""
     if kind not in KINDS:
-        raise SpecError(f"there is no unit {kind!r}; {nearest(kind, KINDS)}")
+        raise SpecError(f"unknown unit {kind!r}; {nearest(kind, KINDS)}")
     if images and kind in ("word", "sentence"):
         raise UnsupportedError(f"units={kind!r}: an image has no {kind}s; use units='patch'")
     if not images and kind == "patch":
@@ -63,14 +64,14 @@ def check_kind(kind: str, *, images: bool) -> None:
 
 
 def to_units(scores: Tensor, encodings: list[Encoding], unit_of: Tensor) -> list[np.ndarray[Any, Any]]:
-    """(B,T) scores summed within units, or (B,T,D) vectors summed within units and then their L2 norm; unseen get 0."""
+    """Scores of units: (B,T) scores summed, or the L2 norm of (B,T,D) vectors summed; 0 for unseen units."""
     out = unit_scores(scores, unit_of, max(e.players for e in encodings)).float().numpy(force=True)
     return [pad_unseen(row[: e.players], e) for row, e in zip(out, encodings, strict=True)]
 
 
 def unit_scores(scores: Tensor, unit_of: Tensor, players: int) -> Tensor:
-    """(B,players) by the same rule, still a tensor and differentiable; 0 where an input has fewer units."""
-    index = torch.where(unit_of < 0, players, unit_of)  # what belongs to no unit goes to a last bin, thrown away
+    """(B,players) by the same rule as a differentiable tensor; 0 where an input has fewer units."""
+    index = torch.where(unit_of < 0, players, unit_of)  # positions without a unit go to a last bin, dropped below
     vectors = scores if scores.dim() == 3 else scores.unsqueeze(-1)
     sums = vectors.new_zeros(len(scores), players + 1, vectors.shape[-1])
     sums = sums.scatter_add(1, index.unsqueeze(-1).expand_as(vectors), vectors)
@@ -78,7 +79,7 @@ def unit_scores(scores: Tensor, unit_of: Tensor, players: int) -> Tensor:
 
 
 def pad_unseen(scores: np.ndarray[Any, Any], encoding: Encoding) -> np.ndarray[Any, Any]:
-    """Scores of the players, then zeros for the units that the model never read."""
+    """Scores of the units that the model reads, then zeros for the unseen units."""
     return np.concatenate([scores, np.zeros(len(encoding.units) - encoding.players)]).astype(np.float32)
 
 
@@ -95,13 +96,13 @@ def _texts(encoding: Encoding, kind: str) -> tuple[tuple[Unit, ...], Any]:
     owner = _owners(bounds, seen)
     order = sorted(set(owner) - {-1})
     rank = {bound: i for i, bound in enumerate(order)}
-    late = [i for i in sorted({_find(bounds, span) for span in unseen} - set(order)) if i >= 0]
-    units = [_unit(bounds[i], texts, is_seen) for group, is_seen in ((order, True), (late, False)) for i in group]
+    later = [i for i in sorted({_find(bounds, span) for span in unseen} - set(order)) if i >= 0]
+    units = [_unit(bounds[i], texts, is_seen) for group, is_seen in ((order, True), (later, False)) for i in group]
     return tuple(units), np.asarray([rank.get(i, -1) for i in owner], np.int64)
 
 
 def _trim(span: Span, texts: list[str]) -> Span:
-    """Without white space at its ends; what is all white space becomes empty."""
+    """The span without white space at its ends; empty if there is nothing else."""
     if span == SPECIAL:
         return span
     text = texts[span.segment][span.start : span.end]
@@ -115,7 +116,7 @@ def _cut(texts: list[str], pattern: re.Pattern[str]) -> list[Span]:
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
-    """Spans joined where they overlap: words that share a token become one unit, as do the tokens of one character."""
+    """Overlapping spans joined: words that share a token become one unit, as do the tokens of one character."""
     joined: list[Span] = []
     for span in sorted(set(spans)):
         last = joined[-1] if joined else SPECIAL
@@ -127,7 +128,7 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
 
 
 def _find(bounds: list[Span], span: Span) -> int:
-    """The bound that holds a span's first character, or -1."""
+    """Index of the bound that contains a span's first character, or -1."""
     if span.segment < 0 or span.start >= span.end:
         return -1
     at = bisect_right(bounds, (span.segment, span.start), key=lambda bound: (bound.segment, bound.end))
@@ -136,7 +137,7 @@ def _find(bounds: list[Span], span: Span) -> int:
 
 
 def _owners(bounds: list[Span], spans: list[Span]) -> list[int]:
-    """The bound of each position; a token without visible characters goes with the next one of its segment."""
+    """Index of the bound of each position; a token without visible characters joins the next one of its segment."""
     owner = [_find(bounds, span) for span in spans]
     for direction in (-1, 1):  # first look ahead, then back
         order: Callable[[range], Any] = reversed if direction < 0 else iter
@@ -148,7 +149,7 @@ def _owners(bounds: list[Span], spans: list[Span]) -> list[int]:
 
 
 def _unit(bound: Span, texts: list[str], seen: bool) -> Unit:
-    text = sys.intern(texts[bound.segment][bound.start : bound.end])  # words recur: one copy of each is enough
+    text = sys.intern(texts[bound.segment][bound.start : bound.end])  # words repeat: one copy of each saves memory
     return Unit(text, bound.start, bound.end, bound.segment, seen=seen)
 
 
@@ -165,7 +166,7 @@ def _scoped(units: tuple[Unit, ...], unit_of: Any, scope: int | str | None) -> t
         return units, unit_of
     segment = SCOPES.get(scope, -1) if isinstance(scope, str) else scope
     if segment not in SCOPES.values():
-        raise SpecError(f"there is no scope {scope!r}; allowed: text (0), text_pair (1)")
-    kept = [i for i, unit in enumerate(units) if unit.segment == segment]
-    rank = {old: new for new, old in enumerate(kept)}
-    return tuple(units[i] for i in kept), np.asarray([rank.get(int(u), -1) for u in unit_of], np.int64)
+        raise SpecError(f"unknown scope {scope!r}; allowed: text (0), text_pair (1)")
+    inside = [i for i, unit in enumerate(units) if unit.segment == segment]
+    rank = {old: new for new, old in enumerate(inside)}
+    return tuple(units[i] for i in inside), np.asarray([rank.get(int(u), -1) for u in unit_of], np.int64)

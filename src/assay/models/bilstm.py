@@ -1,8 +1,8 @@
-"""BiLSTM with attention (Jain & Wallace 2019; Madsen et al. 2022) as a model of transformers: config and safetensors.
+"""BiLSTM with attention (Jain & Wallace 2019; Madsen et al. 2022) as a transformers model.
 
 Single: H = BiLSTM(E x); u_t = tanh(W H_t + b); alpha = softmax(v.u_t); logits = D sum_t alpha_t H_t.
 Paired: q = last states of a second BiLSTM over the auxiliary text; u_t = tanh(W_p P_t + b_p + W_q q + b_q); logits =
-F tanh(L_p c + L_q q). Only the primary text is attended to; the classifier's own symbols [CLS] and [EOS] never are.
+F tanh(L_p c + L_q q). Attention covers only the primary text, without the special tokens [CLS] and [EOS].
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from assay.core.errors import InputError
 
 
 class BilstmAttentionConfig(PreTrainedConfig):
-    """Sizes; the paper's are 300 and 128 (32 for bAbI)."""
+    """Sizes; the paper uses 300 and 128 (32 for bAbI)."""
 
     model_type = "bilstm_attention"
 
@@ -28,46 +28,46 @@ class BilstmAttentionConfig(PreTrainedConfig):
     hidden_size: int = 128  # of each direction
     num_hidden_layers: int = 1
     paired: bool = False
-    tied: bool = False  # one table for both texts; the published code has two that start alike
+    tied: bool = False  # one table for both texts; the published code has two with equal initial weights
     pad_token_id: int | None = 0
     bos_token_id: int | None = 1
     eos_token_id: int | None = 2
 
 
 class Words(nn.Module):
-    """The look-up: (B,T) ids -> (B,T,D). The second text of a pair, behind the first [EOS], may have its own table."""
+    """The look-up: (B,T) ids -> (B,T,D). The second text of a pair, after the first [EOS], may have its own table."""
 
     def __init__(self, config: BilstmAttentionConfig) -> None:
         super().__init__()
         self.eos = config.eos_token_id
         shape = (config.vocab_size, config.embedding_size)
         self.primary = nn.Embedding(*shape, padding_idx=config.pad_token_id)
-        own = config.paired and not config.tied
-        self.auxiliary = nn.Embedding(*shape, padding_idx=config.pad_token_id) if own else None
+        separate = config.paired and not config.tied
+        self.auxiliary = nn.Embedding(*shape, padding_idx=config.pad_token_id) if separate else None
 
     @property
     def weight(self) -> Tensor:
-        """(V,D) the table of the text that is explained."""
+        """(V,D) the table of the primary text."""
         return self.primary.weight
 
     def forward(self, ids: Tensor) -> Tensor:
         rows: Tensor = self.primary(ids)
         if self.auxiliary is None:
             return rows
-        return torch.where(behind(ids, self.eos).unsqueeze(-1), self.auxiliary(ids), rows)
+        return torch.where(is_second_text(ids, self.eos).unsqueeze(-1), self.auxiliary(ids), rows)
 
 
-def behind(ids: Tensor, eos: int | None) -> Tensor:
-    """(B,T) True behind the first [EOS]: the second text. Removals never touch special tokens, so this is fixed."""
+def is_second_text(ids: Tensor, eos: int | None) -> Tensor:
+    """(B,T) True after the first [EOS]: the second text. Removals keep special tokens, so this never changes."""
     ends = ids.eq(-1 if eos is None else eos).long()
     return ends.cumsum(1).sub(ends).gt(0)
 
 
 class Encoder(nn.Module):
-    """A bidirectional LSTM over rows of different lengths: one LSTM onward, one over the rows turned around.
+    """A bidirectional LSTM over rows of different lengths: one LSTM forwards, one over the reversed rows.
 
-    Padding stands behind the words in both, where nothing reads it. Packed rows would say the same, at up to twice the
-    time: the fused kernels take rectangles alone.
+    Padding comes after the words in both, where nothing reads it. Packed sequences would give the same result in up to
+    twice the time, because the fused kernels take only rectangular input.
     """
 
     def __init__(self, width: int, hidden: int) -> None:
@@ -76,31 +76,31 @@ class Encoder(nn.Module):
         self.back = nn.LSTM(width, hidden, batch_first=True)
 
     def forward(self, rows: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:  # (B,T,D) -> (B,T,2h), (B,2h)
-        turn = turned(lengths, rows.shape[1])  # (B,T)
+        mirror = reversed_positions(lengths, rows.shape[1])  # (B,T)
         # cuDNN has no backward pass in evaluation mode, and explanations need one
         with torch.backends.cudnn.flags(enabled=self.training and torch.backends.cudnn.enabled):
             there, _ = self.onward(rows)
-            back, _ = self.back(at(rows, turn))
+            back, _ = self.back(at(rows, mirror))
         last = (lengths - 1).unsqueeze(1)
-        return torch.cat([there, at(back, turn)], -1), torch.cat([at(there, last), at(back, last)], -1).squeeze(1)
+        return torch.cat([there, at(back, mirror)], -1), torch.cat([at(there, last), at(back, last)], -1).squeeze(1)
 
 
-def turned(lengths: Tensor, positions: int) -> Tensor:
-    """(B,T) where each position of a row goes when its words, not its padding, are turned around; its own inverse."""
+def reversed_positions(lengths: Tensor, positions: int) -> Tensor:
+    """(B,T) position of each word in its reversed row, padding unchanged; its own inverse."""
     place = torch.arange(positions, device=lengths.device).expand(len(lengths), -1)
     mirror = lengths.unsqueeze(1) - 1 - place
     return torch.where(mirror < 0, place, mirror)
 
 
 def at(rows: Tensor, places: Tensor) -> Tensor:
-    """(B,K,D) the rows (B,T,D) at places (B,K): whole rows are moved, where `gather` would move each number."""
+    """(B,K,D) the vectors of `rows` (B,T,D) at `places` (B,K); faster than `gather`, which moves single numbers."""
     texts, positions, width = rows.shape
     first = torch.arange(texts, device=rows.device).unsqueeze(1) * positions
     return rows.flatten(0, 1).index_select(0, (places + first).flatten()).view(*places.shape, width)
 
 
 class Attention(nn.Module):
-    """context = sum_t alpha_t H_t. `probabilities` and `value` do nothing: what passes them is seen by our seams."""
+    """context = sum_t alpha_t H_t. `probabilities` and `value` are identities for hooks to attach to."""
 
     def __init__(self, hidden: int, *, paired: bool) -> None:
         super().__init__()
@@ -120,10 +120,10 @@ class Attention(nn.Module):
 
 
 class BilstmAttentionForSequenceClassification(PreTrainedModel):
-    """The classifier. One row holds [CLS] text [EOS], and for a pair [CLS] text_pair [EOS] behind it."""
+    """The classifier. A row is [CLS] text [EOS], for a pair followed by [CLS] text_pair [EOS]."""
 
     config_class = BilstmAttentionConfig
-    base_model_prefix = "bilstm"  # no such part: the model is its own base
+    base_model_prefix = "bilstm"  # there is no such submodule: the model is its own base
     main_input_name = "input_ids"
 
     def __init__(self, config: BilstmAttentionConfig) -> None:
@@ -139,7 +139,7 @@ class BilstmAttentionForSequenceClassification(PreTrainedModel):
         self.post_init()
 
     def _init_weights(self, module: Any) -> None:
-        """torch's own initial weights, as the published code has them; PAD is zero, other words are N(0,1)."""
+        """The defaults of torch, as in the published code; PAD is zero, other words are N(0,1)."""
         if isinstance(module, nn.Embedding | nn.Linear | nn.LSTM):
             module.reset_parameters()
 
@@ -169,7 +169,7 @@ class BilstmAttentionForSequenceClassification(PreTrainedModel):
         return self.classifier(context), alpha
 
     def _paired(self, ids: Tensor, mask: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-        second = behind(ids, self.config.eos_token_id) & (mask > 0)
+        second = is_second_text(ids, self.config.eos_token_id) & (mask > 0)
         first = ~second & (mask > 0)
         lengths, others = first.sum(1), second.sum(1)
         if not others.all() or self.auxiliary is None or self.from_context is None or self.from_summary is None:
@@ -178,14 +178,14 @@ class BilstmAttentionForSequenceClassification(PreTrainedModel):
         _, summary = self.auxiliary(at(rows, place.clamp(max=ids.shape[1] - 1)), others)
         longest = int(lengths.max())
         states, _ = self.encoder(rows[:, :longest], lengths)
-        states = pad(states, (0, 0, 0, ids.shape[1] - longest))  # nothing attends to the second text
+        states = pad(states, (0, 0, 0, ids.shape[1] - longest))  # the second text gets no attention
         context, alpha = self.attention[0](states, self._attended(ids, first), summary)
         return self.classifier((self.from_context(context) + self.from_summary(summary)).tanh()), alpha
 
     def _attended(self, ids: Tensor, first: Tensor) -> Tensor:
-        """(B,T) without [CLS] and [EOS]; all of a text that has nothing else (every word deleted)."""
-        found = first & (ids != self.config.bos_token_id) & (ids != self.config.eos_token_id)
-        return torch.where(found.any(1, keepdim=True), found, first)
+        """(B,T) positions without [CLS] and [EOS]; all positions if no word is left."""
+        words = first & (ids != self.config.bos_token_id) & (ids != self.config.eos_token_id)
+        return torch.where(words.any(1, keepdim=True), words, first)
 
 
 def _loss(logits: Tensor, labels: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""From an Example to an Encoding: texts, pairs, prompts and images. Spans come from the tokenizer's own offsets."""
+"""From an Example to an Encoding: texts, pairs, prompts and images. Spans are the tokenizer's offsets."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from assay.core.types import Example, Span
 from assay.models.encoding import SPECIAL, Encoding, Ints
 from assay.models.prompt import Prompt
 
-BLANKS = ("mask_token_id", "pad_token_id", "unk_token_id")  # the order in which removals are chosen
+MASKING_TOKENS = ("mask_token_id", "pad_token_id", "unk_token_id")  # in the order of preference of removals
 Pieces = tuple[list[int], list[int], list[Span]]  # ids, token types, spans
 
 
 @dataclass(frozen=True)
 class TextEncoder:
-    """Tokenises texts and pairs as the model's own tokenizer does, and remembers where each token came from."""
+    """Tokenises texts and pairs with the model's tokenizer and records the characters of each token."""
 
     tokenizer: Any
-    limit: int  # positions the model can read
+    limit: int  # number of positions the model can read
     first_position: int = 0
     causal: bool = False
     prompt: Prompt | None = None
@@ -43,49 +43,51 @@ class TextEncoder:
 
     def _encoding(self, example: Example, ids: list[int], types: list[int], spans: list[Span], **more: Any) -> Encoding:
         self._warn_unknown(ids, spans)
-        ids = self._without(example.removed, ids, spans) if example.removed else ids
+        ids = self._masked(example.removed, ids, spans) if example.removed else ids
         n = len(ids)
         positions = np.arange(n, dtype=np.int64) + self.first_position
         return Encoding(
             example, _ints(ids), _ints(types), positions, tuple(spans), readout=n - 1 if self.causal else 0, **more
         )
 
-    def _without(self, removed: Sequence[Span], ids: list[int], spans: list[Span]) -> list[int]:
-        """Ids with the mask token wherever a token overlaps what was removed for good; nothing else moves."""
-        blank = next((i for name in BLANKS if (i := getattr(self.tokenizer, name, None)) is not None), None)
-        if blank is None:
-            raise ModelError("this tokenizer has no mask, pad or unk token, so nothing can be masked for good")
+    def _masked(self, removed: Sequence[Span], ids: list[int], spans: list[Span]) -> list[int]:
+        """Ids with the mask token in place of each token that overlaps a removed span."""
+        mask_id = next((i for name in MASKING_TOKENS if (i := getattr(self.tokenizer, name, None)) is not None), None)
+        if mask_id is None:
+            raise ModelError("this tokenizer has no mask, pad or unk token to mask words with")
         bounds = sorted({span for span in removed if span.start < span.end})
-        ends = [(span.segment, span.end) for span in bounds]  # spans do not overlap: sorted as their starts are
+        ends = [(span.segment, span.end) for span in bounds]  # spans do not overlap, so their ends are sorted too
 
-        def gone(span: Span) -> bool:
+        def is_removed(span: Span) -> bool:
             at = bisect_right(ends, (span.segment, span.start))
             return at < len(bounds) and bounds[at].segment == span.segment and bounds[at].start < span.end
 
-        return [blank if span.segment >= 0 and gone(span) else i for i, span in zip(ids, spans, strict=True)]
+        return [mask_id if span.segment >= 0 and is_removed(span) else i for i, span in zip(ids, spans, strict=True)]
 
     def _warn_unknown(self, ids: list[int], spans: list[Span]) -> None:
         read = {token for token, span in zip(ids, spans, strict=True) if span != SPECIAL}
         if read == {self.tokenizer.unk_token_id}:
-            warnings.warn("the model's tokenizer knows no character of an input; its scores mean little", stacklevel=2)
+            warnings.warn("the tokenizer does not know any character of an input; its scores mean little", stacklevel=2)
 
     def _tokens(self, example: Example) -> tuple[list[int], list[int], list[Span], tuple[Span, ...]]:
-        """Ids, types and spans within the limit, and the spans of the tokens beyond it."""
+        """Ids, types and spans within the length limit, and the spans of the tokens beyond it."""
         if self.causal and example.text_pair is not None:
             return self._joined(example.text or "", example.text_pair)
         ids, types, spans = self._call(example.text, example.text_pair, None)
         if len(ids) <= self.limit:
             return ids, types, spans, ()
-        kept = self._call(example.text, example.text_pair, self.limit)
-        seen = {span for span in kept[2] if span != SPECIAL}
-        return *kept, tuple(span for span in spans if span != SPECIAL and span not in seen)
+        truncated = self._call(example.text, example.text_pair, self.limit)
+        seen = {span for span in truncated[2] if span != SPECIAL}
+        return *truncated, tuple(span for span in spans if span != SPECIAL and span not in seen)
 
     def _joined(self, text: str, pair: str) -> tuple[list[int], list[int], list[Span], tuple[Span, ...]]:
-        """A pair for a model without a separator: text, end-of-text token (special), pair; the longer is cut first."""
+        """A pair for a model without a separator: text, end-of-text token, pair; the longer text is truncated first."""
         first, second = self._call(text, None, None), self._call(pair, None, None, special=False)
         end = self.tokenizer.eos_token_id
         if end is None:
-            raise ModelError("pairs need a separator or an end-of-text token, and this tokenizer has neither")
+            raise ModelError(
+                "this tokenizer has no end-of-text token to separate the texts of a pair; join them into one text"
+            )
         left, right = len(first[0]), len(second[0])
         while left + right + 1 > self.limit:
             left, right = (left - 1, right) if left >= right else (left, right - 1)
@@ -96,7 +98,7 @@ class TextEncoder:
 
     def _call(self, text: str | None, pair: str | None, limit: int | None, *, special: bool = True) -> Pieces:
         cut = {} if limit is None else {"truncation": "longest_first", "max_length": limit}
-        # verbose=False: we truncate ourselves and warn in our own words
+        # verbose=False: Assay truncates and warns itself
         out = self.tokenizer(
             text,
             pair,
@@ -124,17 +126,17 @@ class TextEncoder:
 
 @dataclass(frozen=True)
 class ImageEncoder:
-    """Pixels as the model's own processor makes them; positions are the class token and the patches, row by row."""
+    """Pixels from the model's image processor; positions are the class token and the patches, row by row."""
 
     processor: Any
     patch: int
-    lead: int  # positions ahead of the patches
+    lead: int  # positions before the patches
 
     def __call__(self, example: Example) -> Encoding:
         if example.image is None:
             raise InputError(f"this model reads images, but {_kind(example)} was given")
         if example.removed:
-            raise InputError("only parts of texts can be masked for good; give the image as it should be read")
+            raise InputError("only texts can have removed spans; edit the image instead")
         try:
             out = self.processor(images=example.image, return_tensors="np")
         except (ValueError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""What a model reads: one example as positions (Encoding), variants of it (Rows), many of them as tensors (Batch)."""
+"""What a model reads: one example as positions (Encoding), variants of it (Rows), tensors of many (Batch)."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ from torch import Tensor
 from assay.core.types import Example, Floats, Span, Unit
 
 Ints = NDArray[np.int64]
-
-
 SPECIAL = Span(-1, 0, 0)
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """One example as the model's positions T. `unit_of` and `units` are filled in by masking/units.py."""
+    """One example as T positions of the model. masking/units.py fills in `unit_of` and `units`."""
 
     example: Example
     ids: Ints  # (T,); zeros for an image
     types: Ints  # (T,) token types
     positions: Ints  # (T,) position ids, fixed here and never recomputed from ids
     spans: tuple[Span, ...]  # (T,)
-    readout: int = 0  # the position that a causal model is read at
-    prefix: int = 0  # leading positions that are the same for every input of a prompt
+    readout: int = 0  # position of the read-out of a causal model
+    prefix: int = 0  # number of leading positions that a prompt has for every input
     unseen: tuple[Span, ...] = ()  # tokens past the length limit
     pixels: Floats | None = None  # (channels, height, width)
-    boxes: tuple[tuple[int, int, int, int], ...] = ()  # of an image's patches, in their order
+    boxes: tuple[tuple[int, int, int, int], ...] = ()  # of an image's patches, in order
     unit_of: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # (T,); -1 = no unit
     units: tuple[Unit, ...] = ()
 
@@ -41,20 +39,20 @@ class Encoding:
 
     @property
     def players(self) -> int:
-        """How many units can be removed: those the model has seen."""
+        """Number of units that can be removed: those that the model reads."""
         return int(self.unit_of.max(initial=-1)) + 1
 
     def rows(self, times: int = 1) -> Rows:
-        """The example itself, `times` over, as the start of its variants."""
-        whole = np.full(times, len(self), np.int64)
+        """`times` copies of the example, from which variants are made."""
+        lengths = np.full(times, len(self), np.int64)
         pixels = None if self.pixels is None else np.broadcast_to(self.pixels, (times, *self.pixels.shape))
         ids, types, positions = (np.broadcast_to(a, (times, len(self))) for a in (self.ids, self.types, self.positions))
-        return Rows(ids, types, positions, whole, np.full(times, self.readout, np.int64), self.prefix, pixels)
+        return Rows(ids, types, positions, lengths, np.full(times, self.readout, np.int64), self.prefix, pixels)
 
 
 @dataclass(frozen=True)
 class Rows:
-    """M variants of one example, each with its first `lengths[m]` positions in use."""
+    """M variants of one example; variant m uses its first `lengths[m]` positions."""
 
     ids: Ints  # (M,T)
     types: Ints  # (M,T)
@@ -63,7 +61,7 @@ class Rows:
     readout: Ints  # (M,)
     prefix: int = 0
     pixels: Floats | None = None  # (M, channels, height, width)
-    weights: Floats | None = None  # (M,T) what is left of each embedding
+    weights: Floats | None = None  # (M,T) factors of the embeddings
 
 
 @dataclass(frozen=True)
@@ -78,26 +76,27 @@ class Batch:
     prefix: int = 0
     pixels: Tensor | None = None
     weights: Tensor | None = None  # (B,T) multiplies the embeddings
-    embeddings: Tensor | None = None  # (B,T,D) instead of the look-up: interpolation, noise, attacks
+    embeddings: Tensor | None = None  # (B,T,D) instead of the look-up, for interpolation, noise and attacks
     unit_of: Tensor | None = None  # (B,T)
-    seeds: tuple[int, ...] = ()  # of each example's own random generator
-    budget: int = 1 << 30  # how many positions may run at once
+    seeds: tuple[int, ...] = ()  # of each example's random generator
+    budget: int = 1 << 30  # positions that may run at once
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
     def playing(self) -> Tensor:
-        """(B,T) True where a position belongs to a unit, i.e. may be removed."""
+        """(B,T) True where a position belongs to a unit and may be removed."""
         if self.unit_of is None:
-            raise ValueError("this batch was made without units; encode with masking.units.divide")
+            raise ValueError("this batch has no units; divide its encodings with masking.units.divide")
         return self.unit_of >= 0
 
     def repeat(self, times: int) -> Batch:
-        """The whole batch `times` over: rows 0..B-1, 0..B-1, ..."""
+        """`times` copies of the batch: rows 0..B-1, 0..B-1, ..."""
         return self._rows(lambda t: t.repeat(times, *[1] * (t.dim() - 1)), self.seeds * times)
 
     def take(self, index: Sequence[int]) -> Batch:
+        """The rows of an index, which may repeat."""
         chosen = torch.as_tensor(list(index), device=self.ids.device)
         return self._rows(lambda t: t[chosen], tuple(self.seeds[i] for i in index) if self.seeds else ())
 
@@ -108,7 +107,7 @@ class Batch:
 
 
 def collate(rows: Sequence[Rows], pad_id: int, device: torch.device, dtype: torch.dtype) -> Batch:
-    """Pad and stack the rows of any number of examples."""
+    """Pad and stack the rows of several examples."""
     width = max(int(r.lengths.max()) for r in rows)
     lengths = np.concatenate([r.lengths for r in rows])
     used = np.arange(width) < lengths[:, None]  # (B,T)

@@ -1,8 +1,8 @@
-"""The only file that touches the insides of Hugging Face models.
+"""The only file that accesses the internals of Hugging Face models.
 
-Everything here is a context manager or a pure look-up: afterwards the model is bit-identical and carries no hook, also
-after an exception. Attention goes through transformers' own registry (AttentionInterface) under our name, embeddings
-through a forward hook on the look-up module; no class is patched and no modelling code is copied.
+Everything here is a context manager or a pure look-up: afterwards, even after an exception, the model is bit-identical
+and has no hooks. Attention goes through transformers' registry (AttentionInterface), embeddings through a forward hook
+on the look-up module; no class is patched and no modelling code is copied.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ TAP = "assay_tap"  # our name in transformers' registry of attention functions
 
 
 def word_module(hf: PreTrainedModel, family: Family) -> nn.Module:
-    """The look-up that turns ids into vectors, or the patch projection of an image model."""
+    """The embedding look-up, or the patch projection of an image model."""
     base: Any = hf.base_model
-    found: nn.Module = hf.get_submodule(family.word) if family.word else base.get_input_embeddings()
-    return found
+    module: nn.Module = hf.get_submodule(family.word) if family.word else base.get_input_embeddings()
+    return module
 
 
 def word_table(hf: PreTrainedModel, family: Family) -> Tensor:
-    """(V,D) the rows that the look-up chooses from; an image has none."""
+    """(V,D) the word embeddings of the vocabulary; images have none."""
     module: Any = word_module(hf, family)
     module = getattr(module, "base_layer", module)  # PEFT
     if family.images or not isinstance(getattr(module, "weight", None), Tensor):
-        raise UnsupportedError(f"{type(hf).__name__} looks up no words, so there is no vocabulary to take a norm over")
+        raise UnsupportedError(f"{type(hf).__name__} has no vocabulary of word embeddings to take a norm over")
     table: Tensor = module.weight
     return table
 
 
 def blocks(hf: PreTrainedModel) -> list[nn.Module]:
-    """The transformer blocks in order: the module list that has as many members as the model has layers."""
+    """The transformer blocks in order: the module list with as many members as the model has layers."""
     layers = hf.config.get_text_config().num_hidden_layers
     lists = [m for m in hf.base_model.modules() if isinstance(m, nn.ModuleList) and len(m) == layers]
     if not lists:
@@ -60,23 +60,23 @@ def blocks(hf: PreTrainedModel) -> list[nn.Module]:
 
 
 def need_blocks(hf: PreTrainedModel, family: Family) -> None:
-    """Raise where what a method follows from block to block does not exist."""
+    """Raise if the model has no transformer blocks."""
     if family.recurrent:
         raise UnsupportedError(
-            f"{type(hf).__name__} is no transformer and has no blocks to follow; use average_attention (its own), a "
-            "gradient or a perturbation method"
+            f"{type(hf).__name__} is not a transformer and has no blocks; use average_attention, a gradient or a "
+            "perturbation method"
         )
 
 
 def activations(hf: PreTrainedModel) -> list[nn.Module]:
-    """Elementwise activation modules (GELU, ReLU, SiLU, tanh, ...), by where transformers and torch define them."""
+    """Elementwise activation modules (GELU, ReLU, SiLU, tanh, ...), found by the modules that define them."""
     homes = ("transformers.activations", "torch.nn.modules.activation")
     leaves = [m for m in hf.modules() if next(m.children(), None) is None and next(m.parameters(), None) is None]
     return [m for m in leaves if type(m).__module__ in homes and not isinstance(m, nn.Softmax)]
 
 
 def layers(roots: Iterable[nn.Module]) -> Iterator[tuple[nn.Module, str]]:
-    """Everything with weights that a hidden state passes: L linear (adapters included), N norm, S elementwise scale."""
+    """Layers with weights that hidden states pass: L linear (including adapters), N norm, S elementwise scale."""
     for root in roots:
         kind = _kind(root)
         if kind:
@@ -97,7 +97,7 @@ def _kind(module: nn.Module) -> str:
 
 
 def affine(module: nn.Module) -> tuple[Tensor, Tensor | None]:
-    """Weight (out, in) and bias of a linear layer; one of an unknown kind (adapter, quantised) is asked."""
+    """Weight (out, in) and bias of a linear layer; unknown kinds (adapters, quantised) are probed with unit vectors."""
     if type(module) is nn.Linear:
         return module.weight, module.bias
     if isinstance(module, Conv1D):
@@ -115,12 +115,12 @@ def _width(module: Any) -> int:
 
 
 def scale(module: nn.Module) -> Tensor:
-    """(D,) the factors of an elementwise scale."""
+    """(D,) factors of an elementwise scale."""
     return next(module.parameters())
 
 
 def norm(module: Any) -> tuple[Tensor, Tensor | None, bool]:
-    """Gain, shift, and whether the mean is taken off first."""
+    """Gain, shift, and whether the mean is subtracted first."""
     centred = isinstance(module, nn.LayerNorm)
     return module.weight, getattr(module, "bias", None), centred
 
@@ -130,12 +130,12 @@ def accepts(hf: nn.Module, argument: str) -> bool:
 
 
 def reads_last_token(hf: PreTrainedModel) -> bool:
-    """Whether the stock classifier pools the last token, as those of causal models do."""
+    """Whether the classifier in transformers reads the last token, as in causal models."""
     return isinstance(hf, GenericForSequenceClassification) or type(hf).__name__ == "GPT2ForSequenceClassification"
 
 
 def length_counts(hf: PreTrainedModel) -> bool:
-    """Whether the length of a word embedding matters; not where it enters a layer norm alone (DeBERTa v2 and v3)."""
+    """Whether the norm of a word embedding matters; not if it goes straight into a layer norm (DeBERTa v2 and v3)."""
     config = hf.config
     return bool(getattr(config, "position_biased_input", True) or getattr(config, "type_vocab_size", 0))
 
@@ -147,7 +147,7 @@ def unwrap_peft(model: Any) -> Any:
     if not hasattr(model, "get_base_model"):
         return model  # adapters loaded by transformers itself: already inside
     if any(config.is_prompt_learning for config in model.peft_config.values()):
-        raise UnsupportedError("prompt-learning adapters add positions that no text has; merge or use LoRA instead")
+        raise UnsupportedError("prompt-learning adapters add positions that belong to no text; use LoRA instead")
     return model.get_base_model()
 
 
@@ -156,7 +156,7 @@ def unwrap_peft(model: Any) -> Any:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No "loading weights" bar of transformers; its setting is put back afterwards."""
+    """Hide the progress bars of transformers; restores its setting afterwards."""
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
@@ -168,25 +168,25 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def frozen(*parts: nn.Module) -> Iterator[None]:
-    """Evaluation mode, no parameter gradients; every flag is put back afterwards."""
+    """Evaluation mode without parameter gradients; restores every flag afterwards."""
     training = [m for part in parts for m in part.modules() if m.training]
-    wanting = [p for part in parts for p in part.parameters() if p.requires_grad]
+    trainable = [p for part in parts for p in part.parameters() if p.requires_grad]
     for module in training:
         module.training = False
-    for parameter in wanting:
+    for parameter in trainable:
         parameter.requires_grad_(False)
     try:
         yield
     finally:
         for module in training:
             module.training = True
-        for parameter in wanting:
+        for parameter in trainable:
             parameter.requires_grad_(True)
 
 
 @contextmanager
 def hooked(module: nn.Module, hook: Callable[..., Any]) -> Iterator[None]:
-    """A forward hook for as long as the context lasts."""
+    """A forward hook for the duration of the context."""
     handle = module.register_forward_hook(hook)
     try:
         yield
@@ -196,8 +196,8 @@ def hooked(module: nn.Module, hook: Callable[..., Any]) -> Iterator[None]:
 
 @contextmanager
 def twice_differentiable() -> Iterator[None]:
-    """Attention and LSTMs whose gradient has a gradient: the fused kernels have none, the plain formulas have."""
-    fused = torch.backends.mkldnn.enabled  # its own context manager sets TF32 too, and warns of that
+    """Use plain attention and LSTM kernels: the fused ones have no second derivative."""
+    fused = torch.backends.mkldnn.enabled  # its own context manager also sets TF32, with a warning
     torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
     try:
         with sdpa_kernel(SDPBackend.MATH):
@@ -208,64 +208,64 @@ def twice_differentiable() -> Iterator[None]:
 
 @contextmanager
 def word_embeddings(hf: PreTrainedModel, family: Family, embeddings: Tensor) -> Iterator[None]:
-    """Make the look-up return `embeddings` (B,T,D); ids are passed as usual, so pooling and masks see real ids."""
+    """Make the look-up return `embeddings` (B,T,D); pooling and masks still see the real ids."""
     with hooked(word_module(hf, family), lambda module, args, output: embeddings[:, family.lead :].to(output.dtype)):
         yield
 
 
 @contextmanager
 def highest_states(hf: PreTrainedModel, family: Family, mask: Tensor) -> Iterator[list[Tensor]]:
-    """A list that a forward pass fills with the (B,D) highest activation over the words `mask` (B,T) of every layer."""
-    found: list[Tensor] = []
+    """A list that a forward pass fills with the (B,D) maximum of each layer's states over the positions in `mask`."""
+    layers_seen: list[Tensor] = []
 
-    def keep(states: Tensor, used: Tensor) -> None:
-        found.append(states.detach().masked_fill(~used.unsqueeze(-1), -torch.inf).amax(1))
+    def record(states: Tensor, used: Tensor) -> None:
+        layers_seen.append(states.detach().masked_fill(~used.unsqueeze(-1), -torch.inf).amax(1))
 
     def of_block(module: nn.Module, args: Any, output: Any) -> None:
-        keep(output if isinstance(output, Tensor) else output[0], mask > 0)
+        record(output if isinstance(output, Tensor) else output[0], mask > 0)
 
     def of_encoder(module: nn.Module, args: Any, output: Any) -> None:
-        states, lengths = output[0], args[1]  # of a pair the first text alone, which is shorter than the row
-        keep(states, torch.arange(states.shape[1], device=states.device) < lengths.unsqueeze(1))
+        states, lengths = output[0], args[1]  # of a pair, only the first text
+        record(states, torch.arange(states.shape[1], device=states.device) < lengths.unsqueeze(1))
 
     modules = [(hf.get_submodule("encoder"), of_encoder)] if family.recurrent else [(b, of_block) for b in blocks(hf)]
     with ExitStack() as stack:
         for module, hook in modules:
             stack.enter_context(hooked(module, hook))
-        yield found
+        yield layers_seen
 
 
-# --- other weights -----------------------------------------------------------------------------------------------
+# --- replacing weights -------------------------------------------------------------------------------------------
 
 Weights = Mapping[int, Mapping[str, Tensor]]  # block -> name within the block -> tensor
 
 
 @torch.no_grad()
 def reinitialised(hf: PreTrainedModel, layer: int, seed: int) -> dict[str, Tensor]:
-    """The parameters of one block as its architecture draws them before training, by its own `_init_weights`.
+    """The parameters of one block, re-initialised by the `_init_weights` of its architecture.
 
-    Drawn on the CPU in float32, so that a seed means the same weights on every device and in every precision. A copy
-    is drawn into: loaded parameters carry a flag that makes transformers skip them, and copies lose it.
+    Done on the CPU in float32, so that a seed gives the same weights on every device and in every precision, and on a
+    copy: loaded parameters carry a flag that makes transformers skip them, and copies lose it.
     """
     block = blocks(hf)[layer]
     if not all(p.is_floating_point() for p in block.parameters()):
         raise UnsupportedError(
-            f"{type(hf).__name__} holds quantised weights, which no initialisation makes; load it whole"
+            f"{type(hf).__name__} has quantised weights, which cannot be re-initialised; load it without quantisation"
         )
-    fresh = copy.deepcopy(block).to("cpu", torch.float32)
+    duplicate = copy.deepcopy(block).to("cpu", torch.float32)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         base: Any = hf.base_model
-        fresh.apply(base._init_weights)  # children first, as transformers does
-    drawn = dict(fresh.named_parameters())
-    return {name: drawn[name].detach().to(p.device, p.dtype) for name, p in block.named_parameters()}
+        duplicate.apply(base._init_weights)  # children first, as transformers does
+    initial = dict(duplicate.named_parameters())
+    return {name: initial[name].detach().to(p.device, p.dtype) for name, p in block.named_parameters()}
 
 
 @contextmanager
 def block_weights(hf: PreTrainedModel, weights: Weights) -> Iterator[None]:
-    """Blocks with other weights; afterwards every parameter holds the very tensor it held before."""
-    found = blocks(hf)
-    parameters = {(layer, n): p for layer in weights for n, p in found[layer].named_parameters() if n in weights[layer]}
+    """Replace the weights of some blocks; afterwards every parameter holds its original tensor."""
+    modules = blocks(hf)
+    parameters = {(i, n): p for i in weights for n, p in modules[i].named_parameters() if n in weights[i]}
     before = {key: p.data for key, p in parameters.items()}
     try:
         for (layer, name), parameter in parameters.items():
@@ -280,7 +280,7 @@ def block_weights(hf: PreTrainedModel, weights: Weights) -> Iterator[None]:
 
 
 class Tap(Protocol):
-    """Sees, and may replace, what passes through attention; T is the axis before the last in both."""
+    """Reads, and may replace, attention probabilities and values; T is the second-to-last axis of both."""
 
     def probabilities(self, layer: int, probabilities: Tensor) -> Tensor:  # (B,H,T,T), rows are queries
         ...
@@ -291,7 +291,7 @@ class Tap(Protocol):
 
 @contextmanager
 def attention(hf: PreTrainedModel, family: Family, tap: Tap) -> Iterator[None]:
-    """Let `tap` see the attention of every layer."""
+    """Let `tap` read the attention of every layer."""
     with _hooked_attention(hf, family, tap) if family.probabilities else _registered_attention(hf, tap):
         yield
 
@@ -300,8 +300,8 @@ def attention(hf: PreTrainedModel, family: Family, tap: Tap) -> Iterator[None]:
 def _hooked_attention(hf: PreTrainedModel, family: Family, tap: Tap) -> Iterator[None]:
     with ExitStack() as stack:
         for layer, block in enumerate(blocks(hf)):
-            see = _output_hook(tap.probabilities, layer)
-            stack.enter_context(hooked(block.get_submodule(family.probabilities), see))
+            hook = _output_hook(tap.probabilities, layer)
+            stack.enter_context(hooked(block.get_submodule(family.probabilities), hook))
             stack.enter_context(hooked(block.get_submodule(family.value), _output_hook(tap.values, layer)))
         yield
 
@@ -312,7 +312,7 @@ def _output_hook(change: Callable[[int, Tensor], Tensor], layer: int) -> Callabl
 
 @dataclass(frozen=True)
 class _Active:
-    """The tap in force and the layer of every module below a block (some attention modules carry no index)."""
+    """The current tap, and the layer of every module inside a block (some attention modules have no index)."""
 
     tap: Tap
     layer_of: dict[int, int]
@@ -325,7 +325,7 @@ _active: ContextVar[_Active | None] = ContextVar("assay_active_tap", default=Non
 def _registered_attention(hf: PreTrainedModel, tap: Tap) -> Iterator[None]:
     if not type(hf)._can_set_attn_implementation():
         raise UnsupportedError(
-            f"{type(hf).__name__} computes attention in its own code and Assay has no family file that says where; "
+            f"{type(hf).__name__} computes attention in its own code, and Assay has no family file for it; "
             "use a gradient or perturbation method, or add the family"
         )
     layer_of = {id(m): layer for layer, block in enumerate(blocks(hf)) for m in block.modules()}
@@ -349,15 +349,15 @@ def _tapped_attention(
     position_bias: Tensor | None = None,  # T5
     **kwargs: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Plain softmax attention that shows its probabilities and values to the active tap."""
+    """Plain softmax attention that passes its probabilities and values through the active tap."""
     active = _active.get()
     if active is None:
-        raise RuntimeError(f"attention implementation {TAP!r} is only valid inside assay's own context")
+        raise RuntimeError(f"the attention implementation {TAP!r} works only inside Assay's context manager")
     layer = active.layer_of[id(module)]
     scores = query @ _per_head(key, query).transpose(-1, -2) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
     for bias in (position_bias, attention_mask):
         scores = scores if bias is None else scores + bias[..., : scores.shape[-1]]
-    # float32 or wider: the mask's lowest float64 would be -inf in float32, and a row of nothing else NaN
+    # float32 or wider: the lowest float64 of a mask is -inf in float32, and a row of only -inf gives NaN
     scores = scores if scores.dtype == torch.float64 else scores.float()
     probabilities = active.tap.probabilities(layer, scores.softmax(-1).to(query.dtype))
     output = probabilities @ _per_head(active.tap.values(layer, value), query)

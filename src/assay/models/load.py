@@ -1,10 +1,11 @@
-"""load_model: a folder, a hub id, a (model, tokenizer) pair or a pipeline becomes a Model. And save_model."""
+"""`load_model` and `save_model`: from a folder, hub id, (model, tokenizer) pair or pipeline to a Model and back."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +25,20 @@ from transformers import (
 )
 
 from assay.core.errors import ModelError, nearest
-from assay.models import bilstm, hooks  # noqa: F401  bilstm: transformers learns of the architecture
+from assay.models import bilstm, hooks  # noqa: F401  bilstm: registers the architecture with transformers
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.families import Family, family_of
 from assay.models.heads import HEADS
 from assay.models.model import Model
 from assay.models.prompt import Prompt, label_tokens
-from assay.models.readout import LabelWords, LastToken, OwnHead, Readout, StockHead
+from assay.models.readout import AssayHead, LabelWords, LastToken, Readout, StockHead
 
 BUILTIN = Path(__file__).parent / "builtin"
+HEAD_SETTINGS = "assay.json"
 TASKS = ("classification", "multi_label", "regression")
 HEADLESS = (
-    "an explanation needs a trained classifier: fine-tune one, or load a *ForSequenceClassification or "
-    "*ForImageClassification checkpoint, or give prompt= and labels= to classify with a causal language model"
+    "Assay explains trained classifiers: fine-tune one, load a *ForSequenceClassification or *ForImageClassification "
+    "checkpoint, or give prompt= and labels= to classify with a causal language model"
 )
 
 
@@ -53,18 +55,21 @@ def load_model(
 ) -> Model:
     """Load a model to explain.
 
-    `model` is a folder, a hub id, "builtin", a (model, tokenizer) pair, a transformers pipeline or a transformers model
-    with `tokenizer` beside it. `prompt` (with a {text} slot) and `labels` ({name: word that follows the prompt}) make a
-    classifier of a causal language model. `labels` as a list renames the classes. `max_length` cuts
-    texts after so many positions, where the model could read more.
+    model: a folder, a hub id, "builtin", a (model, tokenizer) pair, a transformers pipeline, or a transformers model
+    together with `tokenizer`.
+    task: "classification", "multi_label" or "regression"; None infers it.
+    labels: a list of names for the classes; with `prompt`, a dict {name: word that follows the prompt}.
+    prompt: a template with a {text} slot, which turns a causal language model into a classifier.
+    device, dtype: where and in which precision to load the weights.
+    max_length: truncate texts to this number of positions.
     """
     if max_length is not None:
-        made = load_model(model, tokenizer, task=task, labels=labels, prompt=prompt, device=device, dtype=dtype)
-        return made.limited(max_length)
+        loaded = load_model(model, tokenizer, task=task, labels=labels, prompt=prompt, device=device, dtype=dtype)
+        return loaded.limited(max_length)
     if isinstance(model, Model):
         return model
     if task is not None and task not in TASKS:
-        raise ModelError(f"there is no task {task!r}; {nearest(task, TASKS)}")
+        raise ModelError(f"unknown task {task!r}; {nearest(task, TASKS)}")
     prompt = Prompt(prompt) if isinstance(prompt, str) else prompt
     if isinstance(model, str | Path):
         name, hf, reader, head = _from_path(str(model), tokenizer, prompt, device, dtype)
@@ -73,51 +78,48 @@ def load_model(
         if device is not None and getattr(hf, "hf_device_map", None) is None:
             hf.to(device)  # type: ignore[arg-type]
         if dtype is not None:
-            raise ModelError("dtype= is for loading a folder or id; convert your own model with model.to(dtype)")
+            raise ModelError("dtype= works only for a folder or hub id; convert a model in memory with model.to(dtype)")
     return _assemble(name, hf, reader, head, task, labels, prompt)
 
 
 def assemble(
     hf: PreTrainedModel, reader: Any, *, name: str, task: str, labels: Sequence[str], head: nn.Module | None = None
 ) -> Model:
-    """A Model of parts in memory, for training: a classifier of transformers, or an encoder with a head of ours."""
-    own = None if head is None else (OwnHead(head), {"labels": list(labels), "task": task})
-    return _assemble(name, hf, reader, own, task, labels, None)
+    """A Model from parts in memory, for training: a transformers classifier, or an encoder with a head of Assay's."""
+    with_settings = None if head is None else (AssayHead(head), {"labels": list(labels), "task": task})
+    return _assemble(name, hf, reader, with_settings, task, labels, None)
 
 
 def load_without_weights(folder: str | Path, fingerprint: str) -> Model:
-    """A saved model whose weights were deleted: it encodes and says what it is, as a report needs; it cannot answer."""
+    """A saved model whose weights were deleted: it can encode texts and be described in a report, but not run."""
     config = AutoConfig.from_pretrained(folder)
-    about = Path(folder) / "assay.json"
-    own = json.loads(about.read_text()) if about.is_file() else None
-    make: Any = T5EncoderModel if own and config.model_type == "t5" else _auto_class("", config, None).from_config
+    settings = _head_settings(folder)
+    build: Any = T5EncoderModel if settings and config.model_type == "t5" else _auto_class("", config, None).from_config
     with torch.device("meta"), hooks.quiet():
-        hf = make(config)
-        head = None if own is None else (OwnHead(HEADS.get(own["head"])(config.hidden_size, len(own["labels"]))), own)
+        hf = build(config)
+        head = None if settings is None else (AssayHead(_new_head(settings, config)), settings)
     images = family_of(config.model_type).images
     reader = _processor(str(folder)) if images else AutoTokenizer.from_pretrained(folder)
     model = _assemble(Path(folder).name, hf, reader, head, None, None, None)
-    model.__dict__["fingerprint"] = fingerprint  # of the weights that it had
-    return model
+    return replace(model, known_fingerprint=fingerprint)
 
 
 def save_model(model: Model, folder: str | Path) -> None:
-    """Save as a folder that `load_model` reads: safetensors, and assay.json where transformers lacks the head."""
+    """Save to a folder that `load_model` can read: safetensors, plus assay.json if the model has a head of Assay's."""
     folder = Path(folder)
     model.hf.save_pretrained(folder)
     reader = model.tokenizer or (model.encoder.processor if isinstance(model.encoder, ImageEncoder) else None)
     if reader is not None:
         reader.save_pretrained(folder)
-    if isinstance(model.readout, OwnHead):
-        head = model.readout.head
+    if (head := model.head) is not None:
         save_file({k: v.contiguous() for k, v in head.state_dict().items()}, str(folder / "head.safetensors"))
-        about = {"head": type(head).__name__.lower(), "labels": list(model.labels), "task": model.task}
-        (folder / "assay.json").write_text(json.dumps(about, indent=1))
+        settings = {"head": type(head).__name__.lower(), "labels": list(model.labels), "task": model.task}
+        (folder / HEAD_SETTINGS).write_text(json.dumps(settings, indent=1))
 
 
-def check_there(base: str) -> None:
-    """A folder or hub id that no model can be read from is an error before anything is trained on it."""
-    with _reading(base):
+def check_exists(base: str) -> None:
+    """Raise if no model can be loaded from a folder or hub id."""
+    with _readable_errors(base):
         AutoConfig.from_pretrained(str(BUILTIN) if base == "builtin" else str(Path(base).expanduser()))
 
 
@@ -126,17 +128,17 @@ def check_there(base: str) -> None:
 
 def _from_path(
     path: str, tokenizer: Any, prompt: Prompt | None, device: Any, dtype: Any
-) -> tuple[str, PreTrainedModel, Any, tuple[OwnHead, dict[str, Any]] | None]:
+) -> tuple[str, PreTrainedModel, Any, tuple[AssayHead, dict[str, Any]] | None]:
     name = path
     path = str(BUILTIN) if path == "builtin" else path
     device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    with _reading(name):
+    with _readable_errors(name):
         return name, *_read(path, tokenizer, prompt, device, dtype)
 
 
 @contextmanager
-def _reading(name: str) -> Iterator[None]:
-    """What transformers says of a folder or id that cannot be read, in one sentence."""
+def _readable_errors(name: str) -> Iterator[None]:
+    """Turn the errors of transformers for an unreadable folder or hub id into one sentence."""
     try:
         with hooks.quiet():
             yield
@@ -146,12 +148,12 @@ def _reading(name: str) -> Iterator[None]:
 
 def _read(
     path: str, tokenizer: Any, prompt: Prompt | None, device: torch.device, dtype: Any
-) -> tuple[PreTrainedModel, Any, tuple[OwnHead, dict[str, Any]] | None]:
-    """Weights, tokenizer or processor, and a head of ours if the folder has one."""
+) -> tuple[PreTrainedModel, Any, tuple[AssayHead, dict[str, Any]] | None]:
+    """Weights, tokenizer or processor, and the head of Assay's if the folder has one."""
     if (Path(path) / "adapter_config.json").is_file():
         hf, base = _from_adapter(path, prompt, device, dtype)
-        home = path if (Path(path) / "tokenizer_config.json").is_file() else base
-        return hf, tokenizer or AutoTokenizer.from_pretrained(home), None
+        source = path if (Path(path) / "tokenizer_config.json").is_file() else base
+        return hf, tokenizer or AutoTokenizer.from_pretrained(source), None
     config = AutoConfig.from_pretrained(path)
     hf, head = _weights(path, config, prompt, device, dtype)
     images = family_of(config.model_type).images
@@ -160,10 +162,10 @@ def _read(
 
 def _weights(
     path: str, config: PreTrainedConfig, prompt: Prompt | None, device: torch.device, dtype: Any
-) -> tuple[PreTrainedModel, tuple[OwnHead, dict[str, Any]] | None]:
-    about = Path(path) / "assay.json"
-    auto: Any = T5EncoderModel if about.is_file() and config.model_type == "t5" else _auto_class(path, config, prompt)
-    # Only safetensors: a pickled checkpoint could run code.
+) -> tuple[PreTrainedModel, tuple[AssayHead, dict[str, Any]] | None]:
+    settings = _head_settings(path)
+    auto: Any = T5EncoderModel if settings and config.model_type == "t5" else _auto_class(path, config, prompt)
+    # Only safetensors: a pickled checkpoint can run code.
     hf, info = auto.from_pretrained(
         path, dtype=_dtype(dtype, config, device), use_safetensors=True, output_loading_info=True
     )
@@ -171,37 +173,45 @@ def _weights(
     if missing:
         raise ModelError(f"{path}: the checkpoint has no weights for {', '.join(missing[:4])}; {HEADLESS}")
     hf = hf.to(device)
-    if not about.is_file():
+    if settings is None:
         return hf, None
-    return hf, _own_head(Path(path), json.loads(about.read_text()), hf)
+    head = _new_head(settings, config)
+    head.load_state_dict(load_file(str(Path(path) / "head.safetensors")))
+    return hf, (AssayHead(head.to(hf.device, hf.dtype).eval().requires_grad_(False)), settings)
 
 
-def _own_head(folder: Path, about: dict[str, Any], hf: PreTrainedModel) -> tuple[OwnHead, dict[str, Any]]:
-    head = HEADS.get(about["head"])(hf.config.hidden_size, len(about["labels"]))
-    head.load_state_dict(load_file(str(folder / "head.safetensors")))
-    return OwnHead(head.to(hf.device, hf.dtype).eval().requires_grad_(False)), about
+def _head_settings(folder: str | Path) -> dict[str, Any] | None:
+    """Name, labels and task of the head of Assay's that was saved in a folder, if there is one."""
+    path = Path(folder) / HEAD_SETTINGS
+    settings: dict[str, Any] | None = json.loads(path.read_text()) if path.is_file() else None
+    return settings
+
+
+def _new_head(settings: dict[str, Any], config: PreTrainedConfig) -> nn.Module:
+    head: nn.Module = HEADS.get(settings["head"])(config.hidden_size, len(settings["labels"]))
+    return head
 
 
 def _auto_class(path: str, config: PreTrainedConfig, prompt: Prompt | None) -> Any:
     if prompt is not None:
         return AutoModelForCausalLM
     (architecture,) = (config.architectures or ["none"])[:1]
-    _need_head(path, architecture, config)
+    _check_head(path, architecture, config)
     return AutoModelForImageClassification if "ForImage" in architecture else AutoModelForSequenceClassification
 
 
-def _need_head(name: str, architecture: str, config: PreTrainedConfig) -> None:
-    """Raise unless a class of transformers classifies whole inputs with an encoder or a decoder alone."""
+def _check_head(name: str, architecture: str, config: PreTrainedConfig) -> None:
+    """Raise unless the architecture classifies whole inputs with only an encoder or only a decoder."""
     if config.is_encoder_decoder or not architecture.endswith(("ForSequenceClassification", "ForImageClassification")):
         raise ModelError(f"{name} is a {architecture}, which has no classification head; {HEADLESS}")
 
 
 def _from_adapter(path: str, prompt: Prompt | None, device: torch.device, dtype: Any) -> tuple[PreTrainedModel, str]:
-    """The adapted model and the name of its base; the head is the adapter's own or, if it has none, the base's."""
+    """The adapted model and the name of its base; the head is the adapter's or, if it has none, the base model's."""
     try:
         from peft import AutoPeftModelForCausalLM, AutoPeftModelForSequenceClassification, PeftConfig
     except ImportError as error:
-        raise ModelError(f"{path} is a PEFT adapter; install it with: pip install 'assay[peft]'") from error
+        raise ModelError(f"{path} is a PEFT adapter; install PEFT with: pip install 'assay[peft]'") from error
     base = str(PeftConfig.from_pretrained(path).base_model_name_or_path)
     classes = _adapted_classes(Path(path) / "adapter_model.safetensors")
     if prompt is None and classes is None:
@@ -214,9 +224,9 @@ def _from_adapter(path: str, prompt: Prompt | None, device: torch.device, dtype:
 
 
 def _adapted_classes(weights: Path) -> int | None:
-    """How many classes the head that was saved with an adapter has, if one was."""
+    """Number of classes of the head that was saved with an adapter; None if none was saved."""
     if not weights.is_file():
-        raise ModelError(f"there is no {weights}: only safetensors are read, a pickled adapter could run code")
+        raise ModelError(f"{weights} does not exist; only safetensors are read, because a pickled adapter can run code")
     heads = ("score.weight", "classifier.weight", "classifier.out_proj.weight")
     return next((len(tensor) for name, tensor in load_file(str(weights)).items() if name.endswith(heads)), None)
 
@@ -224,7 +234,7 @@ def _adapted_classes(weights: Path) -> int | None:
 def _dtype(dtype: Any, config: PreTrainedConfig, device: torch.device) -> Any:
     if dtype is not None:
         return dtype
-    # Half precision on a CPU is slow and coarse; a checkpoint stored so is computed in float32.
+    # Half precision is slow and imprecise on a CPU, so such checkpoints are computed in float32.
     return torch.float32 if device.type == "cpu" else getattr(config, "dtype", None) or torch.float32
 
 
@@ -258,18 +268,18 @@ def _from_objects(model: Any, tokenizer: Any) -> tuple[str, PreTrainedModel, Any
             "a transformers pipeline or a transformers model with tokenizer="
         )
     if tokenizer is None:
-        raise ModelError("a model without a tokenizer was given; call load_model(model, tokenizer)")
+        raise ModelError("no tokenizer was given; call load_model(model, tokenizer)")
     return hf.config.name_or_path or type(hf).__name__, hf, tokenizer
 
 
-# --- putting it together -----------------------------------------------------------------------------------------
+# --- assembling --------------------------------------------------------------------------------------------------
 
 
 def _assemble(
     name: str,
     hf: PreTrainedModel,
     reader: Any,
-    head: tuple[OwnHead, dict[str, Any]] | None,
+    head: tuple[AssayHead, dict[str, Any]] | None,
     task: str | None,
     labels: Sequence[str] | Mapping[str, str] | None,
     prompt: Prompt | None,
@@ -282,7 +292,7 @@ def _assemble(
     else:
         if not getattr(reader, "is_fast", False):
             raise ModelError(
-                f"{type(reader).__name__} gives no character offsets, so no score could be shown in the text; "
+                f"{type(reader).__name__} gives no character offsets, which scores need; "
                 "convert it to a fast tokenizer (tokenizer.json) with transformers"
             )
         first = _first_position(hf, family)
@@ -295,7 +305,7 @@ def _assemble(
 def _readout(
     hf: PreTrainedModel,
     tokenizer: Any,
-    head: tuple[OwnHead, dict[str, Any]] | None,
+    head: tuple[AssayHead, dict[str, Any]] | None,
     prompt: Prompt | None,
     labels: Sequence[str] | Mapping[str, str] | None,
     *,
@@ -303,14 +313,14 @@ def _readout(
 ) -> tuple[Readout, tuple[str, ...]]:
     if prompt is not None:
         if not hf.can_generate() or hf.config.is_encoder_decoder:
-            raise ModelError(f"a prompt needs a causal language model, which {type(hf).__name__} is not; leave it out")
+            raise ModelError(f"a prompt needs a causal language model, but {type(hf).__name__} is not one")
         if not labels:
-            raise ModelError("a prompt needs labels={'name': ' word', ...}: the word that follows the prompt per label")
+            raise ModelError("a prompt needs labels={'name': ' word', ...}: for each label the word that follows it")
         words = labels if isinstance(labels, Mapping) else {word.strip(): word for word in labels}
         return LabelWords(label_tokens(tokenizer, prompt, words)), tuple(words)
     if head is not None:
         return head[0], _renamed(head[1]["labels"], labels)
-    _need_head("the model given", type(hf).__name__, hf.config)
+    _check_head("the model given", type(hf).__name__, hf.config)
     table: dict[int, str] = hf.config.id2label  # type: ignore[assignment]
     names = [table[i] for i in sorted(table)]
     return LastToken() if causal else StockHead(), _renamed(names, labels)
@@ -341,12 +351,12 @@ def _first_position(hf: PreTrainedModel, family: Family) -> int:
 
 
 def _limit(hf: PreTrainedModel, tokenizer: Any, first: int) -> int:
-    """How many positions the model can read; T5's relative positions end nowhere, so the tokenizer's word counts."""
+    """Number of positions the model can read. T5 has relative positions without a limit: the tokenizer's counts."""
     config = hf.config.get_text_config()
-    own = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
-    known = [tokenizer.model_max_length] + ([own - first] if own else [])
-    sane = [int(n) for n in known if 0 < n < 10**7]
-    return min(sane) if sane else 512
+    embedded = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
+    limits = [tokenizer.model_max_length] + ([embedded - first] if embedded else [])
+    finite = [int(n) for n in limits if 0 < n < 10**7]
+    return min(finite) if finite else 512
 
 
 def _image_encoder(hf: PreTrainedModel, processor: Any, family: Family) -> ImageEncoder:

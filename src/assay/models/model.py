@@ -1,4 +1,4 @@
-"""Model: one face for every family. Encode, logits, gradients, soft masks, attention."""
+"""Model: one interface to all families: encoding, logits, gradients, soft masks, attention, traces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from assay.core.errors import ModelError
@@ -20,7 +20,7 @@ from assay.models import hooks
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.encoding import Batch, Encoding, Rows, collate
 from assay.models.families import Family
-from assay.models.readout import LabelWords, OwnHead, Readout
+from assay.models.readout import LabelWords, Readout
 from assay.models.target import Targets
 from assay.models.trace import Trace
 from assay.models.trace_recorder import Recorder
@@ -28,21 +28,24 @@ from assay.models.trace_recorder import Recorder
 
 @dataclass
 class Passes:
-    """How many sequences went through the model, ever."""
+    """Number of sequences run through the model so far."""
 
     forwards: int = 0
     backwards: int = 0
 
 
 class Gradient(NamedTuple):
-    values: Tensor  # (B,)
+    """The gradient of a batch's values; all parts carry a graph only if second derivatives were wanted."""
+
     gradient: Tensor  # (B,T,D) with respect to the word embeddings
+    values: Tensor  # (B,)
     embeddings: Tensor  # (B,T,D)
+    logits: Tensor  # (B,C)
 
 
 @dataclass(eq=False)
 class Model:
-    """A transformer, its tokenizer or processor, and how it is read. The wrapped model is never changed."""
+    """A transformers model, its tokenizer or processor, and its read-out. The wrapped model is never modified."""
 
     name: str
     hf: PreTrainedModel
@@ -53,6 +56,8 @@ class Model:
     task: str  # classification, multi_label or regression
     tokenizer: Any = None
     passes: Passes = field(default_factory=Passes)
+    known_fingerprint: str | None = None  # of a model that was loaded without its weights
+    _fingerprint: str | None = field(default=None, init=False)
     _frozen: int = 0
 
     def __repr__(self) -> str:
@@ -60,7 +65,7 @@ class Model:
 
     @property
     def title(self) -> str:
-        """Its name for a reader: of a folder the last part, a hub id as it is."""
+        """Name for display: the last part of a folder's path; a hub id as it is."""
         return self.name.rstrip("/").rpartition("/")[2] if self.name.startswith(("/", ".", "~")) else self.name
 
     @property
@@ -73,58 +78,86 @@ class Model:
 
     @property
     def pad_id(self) -> int:
-        """What fills a batch behind the end of a text; masked from attention, so any id serves."""
+        """Id that pads a batch; attention ignores it, so any id works."""
         token = getattr(self.tokenizer, "pad_token_id", None)
         return 0 if token is None else int(token)
 
-    @cached_property
+    @property
+    def head(self) -> nn.Module | None:
+        """A head of Assay's on top of the transformers model, or None."""
+        return self.readout.head
+
+    @property
     def fingerprint(self) -> str:
-        """SHA-256 of the weights: what a record stores to know the model again."""
+        """SHA-256 of the weights, by which records identify the model. Computed once; see `weights_changed`."""
+        if self.known_fingerprint is not None:
+            return self.known_fingerprint
+        if self._fingerprint is None:
+            self._fingerprint = self._hash()
+        return self._fingerprint
+
+    def _hash(self) -> str:
+        head = {} if self.head is None else self.head.state_dict()
+        weights: dict[str, Tensor] = {**self.hf.state_dict(), **{f"head.{k}": v for k, v in head.items()}}
         digest = hashlib.sha256()
-        for name, tensor in sorted(self._weights().items()):
+        for name, tensor in sorted(weights.items()):
             digest.update(name.encode() + str(tensor.dtype).encode() + str(tuple(tensor.shape)).encode())
             digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
         return digest.hexdigest()
 
-    def _weights(self) -> dict[str, Tensor]:
-        head = self.readout.head.state_dict() if isinstance(self.readout, OwnHead) else {}
-        return {**self.hf.state_dict(), **{f"head.{k}": v for k, v in head.items()}}
+    def weights_changed(self) -> None:
+        """Forget what was computed from the weights; call this after changing them in place."""
+        self._fingerprint = None
+        self._forget_outputs()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything about the model that can change a result, for the keys of records."""
+        text = self.encoder if isinstance(self.encoder, TextEncoder) else None
+        prompt = None if text is None else text.prompt
+        return {
+            "model": self.fingerprint,
+            "labels": list(self.labels),
+            "task": self.task,
+            "prompt": None if prompt is None else repr(prompt),
+            "max_length": None if text is None else text.limit,
+        }
 
     def limited(self, positions: int) -> Model:
-        """The same model, which cuts a text after so many positions; an image has no length."""
+        """The same model, with texts truncated to a number of positions; images are not affected."""
         if positions < 4:
-            raise ModelError(f"max_length={positions}: give at least 4 positions")
+            raise ModelError(f"max_length={positions} is too small; give at least 4")
         if not isinstance(self.encoder, TextEncoder):
             return self
         return replace(self, encoder=replace(self.encoder, limit=min(self.encoder.limit, positions)))
 
-    # --- reading ---------------------------------------------------------------------------------------------------
+    # --- encoding --------------------------------------------------------------------------------------------------
 
     def encode(self, example: Example) -> Encoding:
-        """One example as positions, with the characters or patch each came from."""
+        """An example as positions, each with the characters or patch it came from."""
         return self.encoder(example)
 
     def batch(self, rows: Sequence[Rows | Encoding]) -> Batch:
-        """Tensors of examples, or of variants of examples."""
+        """Tensors of encoded examples, or of variants of them."""
         return collate([r.rows() if isinstance(r, Encoding) else r for r in rows], self.pad_id, self.device, self.dtype)
 
-    # --- asking ----------------------------------------------------------------------------------------------------
+    # --- forward and backward passes -------------------------------------------------------------------------------
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Evaluation mode without parameter gradients; nests for free."""
-        head = [self.readout.head] if isinstance(self.readout, OwnHead) else []  # its dropout counts too
-        with nullcontext() if self._frozen else hooks.frozen(self.hf, *head):
+        """Evaluation mode without parameter gradients; nesting costs nothing."""
+        parts = [self.hf] if self.head is None else [self.hf, self.head]
+        with nullcontext() if self._frozen else hooks.frozen(*parts):
             self._frozen += 1
             try:
                 yield
             finally:
                 self._frozen -= 1
                 if not self._frozen:
-                    self._forget()  # the user may change the weights before the next call
+                    self._forget_outputs()  # the weights may change before the next call
 
     def embeddings(self, batch: Batch) -> Tensor:
-        """(B,T,D) word embeddings, before positions; a class token that no look-up makes has zeros."""
+        """(B,T,D) word embeddings before position embeddings; zeros for a class token, which has no look-up."""
         if batch.embeddings is not None:
             return batch.embeddings
         lookup = hooks.word_module(self.hf, self.family)
@@ -134,19 +167,22 @@ class Model:
         return torch.cat([rows.new_zeros(len(rows), lead, rows.shape[-1]), rows], 1) if lead else rows
 
     def logits(self, batch: Batch) -> Tensor:
-        """(B,C) class outputs in float32 or wider; gradients flow if they are on and the batch carries embeddings."""
+        """(B,C) class outputs in float32 or wider; differentiable in the batch's embeddings, if it has any."""
         embeddings = batch.embeddings
         if batch.weights is not None:
             embeddings = self.embeddings(batch) * batch.weights.unsqueeze(-1)
             batch = replace(batch, embeddings=embeddings)
         with self.frozen(), self._replaced(embeddings):
-            logits = self.readout(self.hf, self._inputs(batch), batch)
-        logits = wide(logits)
+            logits = wide(self.outputs(batch))
         self.passes.forwards += len(batch)
         if not torch.isfinite(logits).all():
             row = int((~torch.isfinite(logits).all(-1)).nonzero()[0, 0])
-            raise NotFiniteError(row, f"{self.name} answered {logits[row].tolist()} for an input", self.dtype)
+            raise NotFiniteError(row, f"{self.name} returned {logits[row].tolist()} for an input", self.dtype)
         return logits
+
+    def outputs(self, batch: Batch) -> Tensor:
+        """(B,C) class outputs in the model's current mode and precision; for training. Elsewhere use `logits`."""
+        return self.readout(self.hf, self._inputs(batch), batch)
 
     def _replaced(self, embeddings: Tensor | None) -> Any:
         if embeddings is None:
@@ -169,97 +205,97 @@ class Model:
         wanted = {"position_ids"} | ({"token_type_ids"} if "token_type_ids" in names else set())
         return frozenset(name for name in wanted if hooks.accepts(self.hf, name))
 
-    def gradients(self, batch: Batch, targets: Targets, *, settle: bool = False) -> Gradient:
+    def gradients(self, batch: Batch, targets: Targets, *, whole: bool = False) -> Gradient:
         """Values and their gradients with respect to the word embeddings.
 
-        `settle`: this batch is the whole inputs, so its logits may decide the predicted class. Second derivatives are
-        kept when the batch's own embeddings require a gradient (attacks, scaffolding).
+        `whole`: the batch holds the whole inputs, so its logits may resolve the targets. Second derivatives are kept
+        if the batch's own embeddings require a gradient (attacks).
         """
         embeddings = self.embeddings(batch)
         second = embeddings.requires_grad
         with torch.enable_grad(), self.frozen(), hooks.twice_differentiable() if second else nullcontext():
             embeddings = embeddings if second else embeddings.detach().requires_grad_()
             logits = self.logits(replace(batch, embeddings=embeddings))
-            values = (targets.settle(logits) if settle else targets).values(logits)
+            values = (targets.resolve(logits) if whole else targets).values(logits)
             (gradient,) = torch.autograd.grad(values.sum(), embeddings, create_graph=second)
         self.passes.backwards += len(batch)
-        return Gradient(values if second else values.detach(), gradient, embeddings if second else embeddings.detach())
+        outputs = (values, embeddings, logits) if second else (t.detach() for t in (values, embeddings, logits))
+        return Gradient(gradient, *outputs)
 
     def blend(self, batch: Batch, weights: Tensor, reference: Tensor) -> Tensor:
-        """Logits of w e + (1-w) reference, differentiable in w: 0 and 1 are the hard removal exactly."""
+        """Logits of soft-masked inputs: embeddings w e + (1-w) reference, weights w (B,T).
+
+        Differentiable in the weights; weights of 0 and 1 equal the hard removal. `reference` comes from a removal
+        (`Removal.reference`), which leaves special tokens intact.
+        """
         w = weights.unsqueeze(-1)
         return self.logits(replace(batch, embeddings=w * self.embeddings(batch) + (1 - w) * reference))
 
     def tapped(self, batch: Batch, tap: hooks.Tap) -> Tensor:
-        """Logits, with `tap` seeing (and perhaps replacing) attention probabilities and values of every layer."""
+        """Logits, while `tap` reads (and may replace) attention probabilities and values in every layer."""
         with self.frozen(), hooks.attention(self.hf, self.family, tap):
             return self.logits(batch)
 
     @torch.no_grad()
     def highest_states(self, batch: Batch) -> Tensor:
-        """(B,L,D) the highest activation over positions, per layer and dimension."""
-        with self.frozen(), hooks.highest_states(self.hf, self.family, batch.mask) as found:
+        """(B,L,D) the maximum over positions of each dimension of the hidden states, per layer."""
+        with self.frozen(), hooks.highest_states(self.hf, self.family, batch.mask) as layers:
             self.logits(batch)
-        return torch.stack(found, 1)
+        return torch.stack(layers, 1)
 
     def trace(self, batch: Batch) -> Trace:
-        """A forward pass as data: hidden states, attention, norms, activations and the weights between them."""
+        """One forward pass as data: hidden states, attention, norms, activations and weights."""
         hooks.need_blocks(self.hf, self.family)
         if batch.embeddings is not None:
             batch = replace(batch, embeddings=batch.embeddings.detach())
-        head = self.readout.head if isinstance(self.readout, OwnHead) else None
-        # gradients are on for the derivatives of activations; nothing else needs one, so no graph is kept
-        with torch.enable_grad(), Recorder(self.hf, head).watching() as recorder:
+        # gradients are enabled for the derivatives of activations only; no graph is kept
+        with torch.enable_grad(), Recorder(self.hf, self.head).watching() as recorder:
             logits = self.tapped(batch, recorder)
         with torch.no_grad():
             return recorder.trace(self.family, self.readout, batch, logits)
 
-    def full_logits(self, batch: Batch, targets: Targets) -> Tensor:
-        """The logits of the whole inputs, from memory if someone has them."""
-        if targets.full is None:
-            with torch.set_grad_enabled(targets.with_graph):
-                targets.settle(self.logits(batch))
-        if targets.full is None:
-            raise RuntimeError("settle() must set the logits")
-        return targets.full
+    def full_logits(self, batch: Batch) -> Tensor:
+        """Logits of whole inputs, with a graph only if the batch's embeddings have one."""
+        with torch.set_grad_enabled(batch.embeddings is not None and batch.embeddings.requires_grad):
+            return self.logits(batch)
 
-    # --- other weights ---------------------------------------------------------------------------------------------
+    # --- replacing weights -----------------------------------------------------------------------------------------
 
     @property
     def n_blocks(self) -> int:
         return len(hooks.blocks(self.hf))
 
     def reinitialised(self, block: int, seed: int, *, shared_parameters: bool = True) -> dict[str, Tensor]:
-        """A block's parameters drawn anew by its architecture's own initialisation, from (model, block, seed).
+        """A block's parameters re-initialised as its architecture does, seeded by (model, block, seed).
 
-        `lent` False leaves out what the first block lends to all others (T5's position bias).
+        `shared_parameters` False leaves out those that the first block shares with all others (T5's position bias).
         """
-        drawn = hooks.reinitialised(self.hf, block, seed_of(self.fingerprint, block, seed))
+        parameters = hooks.reinitialised(self.hf, block, seed_of(self.fingerprint, block, seed))
         return {
             name: tensor
-            for name, tensor in drawn.items()
+            for name, tensor in parameters.items()
             if shared_parameters or name not in self.family.shared_parameters
         }
 
     @contextmanager
     def with_blocks(self, weights: hooks.Weights) -> Iterator[None]:
-        """The model with other weights in some blocks; embeddings and head stay, and afterwards all is as before."""
-        _ = self.fingerprint  # it names the model that comes back
+        """Replace the weights of some blocks inside the context; embeddings and head stay the same."""
+        _ = self.fingerprint  # computed now: it identifies the original weights
         with hooks.block_weights(self.hf, weights):
-            self._forget()
+            self._forget_outputs()
             try:
                 yield
             finally:
-                self._forget()
+                self._forget_outputs()
 
-    def _forget(self) -> None:
-        """What was computed with weights that are no longer there."""
+    def _forget_outputs(self) -> None:
+        """Drop cached outputs of weights that may have changed."""
         if isinstance(self.readout, LabelWords):
             self.readout.cache.clear()
 
 
 def wide(tensor: Tensor) -> Tensor:
-    """At least float32: half precision is for the model, never for adding up."""
+    """At least float32: sums are never taken in half precision."""
     return tensor if tensor.dtype == torch.float64 else tensor.float()
 
 
@@ -268,5 +304,5 @@ class NotFiniteError(ModelError):
 
     def __init__(self, row: int, message: str, dtype: torch.dtype) -> None:
         hint = "load it with dtype='float32'" if dtype in (torch.float16, torch.bfloat16) else "check its weights"
-        super().__init__(f"{message}; a score would be meaningless, so nothing was computed: {hint}")
+        super().__init__(f"{message}, so scores would be meaningless; {hint}")
         self.row = row

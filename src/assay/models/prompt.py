@@ -1,4 +1,4 @@
-"""Classification through a prompt: a template with a slot, and one word per label that a causal LM may say next."""
+"""Classification with a prompt: a template with slots, and for each label a word that may follow it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SLOTS = ("text", "text_pair")
 
 @dataclass(frozen=True)
 class Prompt:
-    """`template` holds {text}, and {text_pair} for pairs; few-shot `examples` are put before it, filled in.
+    """A template with {text}, and {text_pair} for pairs; the few-shot `examples` precede it, filled in.
 
-    Write doubled braces for literal ones. Only the slots are scored and removed; the template is context.
+    Double literal braces. Only the slots are scored and removed; the template is context.
     """
 
     template: str
-    examples: tuple[tuple[str | tuple[str, str], str], ...] = ()  # (input, label word as it follows the template)
+    examples: tuple[tuple[str | tuple[str, str], str], ...] = ()  # (input, label word that follows the template)
     separator: str = "\n\n"  # between few-shot examples
 
     def __post_init__(self) -> None:
@@ -32,10 +32,9 @@ class Prompt:
             raise ModelError(
                 f"the prompt has the slots {slots or 'none'}; it needs {{text}} exactly once and may have {{text_pair}}"
             )
-
         if any(isinstance(given, str) == self.pairs for given, _ in self.examples):
-            slots_are = "pairs: give ((text, text_pair), word)" if self.pairs else "single texts: give (text, word)"
-            raise ModelError(f"the few-shot examples do not fit the prompt, whose inputs are {slots_are}")
+            expected = "pairs: give ((text, text_pair), word)" if self.pairs else "single texts: give (text, word)"
+            raise ModelError(f"the few-shot examples do not fit the prompt, whose inputs are {expected}")
 
     @property
     def pairs(self) -> bool:
@@ -51,11 +50,11 @@ class Prompt:
     def pieces(self, example: Example) -> list[tuple[int, str]]:
         """The prompt in order as (segment, text): -1 for the template, 0 and 1 for what fills the slots."""
         if self.pairs != (example.text_pair is not None):
-            need = "a pair of texts; give (text, text_pair)" if self.pairs else "one text: it has no {text_pair}"
-            raise InputError(f"this prompt needs {need}")
+            needed = "a pair of texts; give (text, text_pair)" if self.pairs else "one text: it has no {text_pair}"
+            raise InputError(f"this prompt needs {needed}")
         out, template = [], self.shots
         for literal, field, _, _ in string.Formatter().parse(self.template):
-            template += literal  # doubled braces come in several literals: they are one piece
+            template += literal  # doubled braces split a literal; join it again
             if field is not None:
                 value = example.text if field == "text" else example.text_pair
                 out += [(-1, template), (SLOTS.index(field), value or "")]
@@ -71,15 +70,15 @@ class Prompt:
         cut = slot[::-1][: max(0, len(ids) - limit)]
         if len(ids) - len(cut) > limit or (cut and len(cut) == len(slot)):
             raise InputError(f"the prompt leaves no room for the text in the model's {limit} positions; shorten it")
-        kept = [i for i in range(len(ids)) if i not in set(cut)]
+        rest = [i for i in range(len(ids)) if i not in set(cut)]
         unseen = tuple(spans[i] for i in sorted(cut))
-        ids, spans = [ids[i] for i in kept], [spans[i] for i in kept]
+        ids, spans = [ids[i] for i in rest], [spans[i] for i in rest]
         return ids, spans, self._prefix(tokenizer, example, ids, spans), unseen
 
     def _prefix(self, tokenizer: Any, example: Example, ids: list[int], spans: list[Span]) -> int:
-        """How many leading tokens are the template's whatever fills the slot: those that the template alone has too.
+        """Number of leading tokens that do not depend on the input: those that the template alone has too.
 
-        An input that begins with white space may change how the end of the template is cut into tokens.
+        An input that begins with white space can change how the end of the template is tokenised.
         """
         segment, head = self.pieces(example)[0]
         alone = tokenizer(head.rstrip() if segment < 0 else "", verbose=False)["input_ids"]
@@ -88,13 +87,15 @@ class Prompt:
 
 
 def label_tokens(tokenizer: Any, prompt: Prompt, words: Mapping[str, str]) -> list[int]:
-    """The token that follows the prompt for each label's word, checked on a filled-in prompt."""
+    """The token that follows the prompt for the word of each label, checked on a filled-in prompt."""
     probe = "".join(text for _, text in prompt.pieces(Example("word", "word" if prompt.pairs else None)))
     base = tokenizer(probe, verbose=False)["input_ids"]
     base = base[:-1] if tokenizer.eos_token_id is not None and base[-1] == tokenizer.eos_token_id else base
     tokens = [_next_token(tokenizer, probe, base, label, word) for label, word in words.items()]
     if len(set(tokens)) < len(tokens):
-        raise ModelError(f"two labels begin with the same token {dict(zip(words, tokens, strict=True))}; change a word")
+        raise ModelError(
+            f"two labels begin with the same token: {dict(zip(words, tokens, strict=True))}; choose other words"
+        )
     return tokens
 
 
@@ -102,13 +103,15 @@ def _next_token(tokenizer: Any, probe: str, base: Sequence[int], label: str, wor
     full = tokenizer(probe + word, verbose=False)["input_ids"]
     if list(full[: len(base)]) != list(base) or len(full) <= len(base):
         raise ModelError(
-            f"label {label!r}: {word!r} melts into the end of the prompt when tokenised; "
+            f"label {label!r}: {word!r} merges with the end of the prompt when tokenised; "
             "end the prompt without a space and begin the word with one, e.g. {'positive': ' positive'}"
         )
     rest = [t for t in full[len(base) :] if t != tokenizer.eos_token_id]
     if len(rest) > 1:
         first = tokenizer.decode([rest[0]])
-        warnings.warn(f"label {label!r}: {word!r} is {len(rest)} tokens; scored by its first, {first!r}", stacklevel=2)
+        warnings.warn(
+            f"label {label!r}: {word!r} has {len(rest)} tokens; only the first, {first!r}, is scored", stacklevel=2
+        )
     return int(rest[0])
 
 
@@ -118,7 +121,7 @@ def _fill(template: str, given: str | tuple[str, str]) -> str:
 
 
 def _whole(tokenizer: Any, pieces: list[tuple[int, str]]) -> tuple[list[int], list[Span]] | None:
-    """Tokenise the filled-in prompt as one string, as the model would see it; None if a token straddles a slot."""
+    """Tokenise the filled-in prompt as one string; None if a token crosses the border of a slot."""
     full = "".join(text for _, text in pieces)
     out = tokenizer(full, return_offsets_mapping=True, return_special_tokens_mask=True, verbose=False)
     spans: list[Span] = []
@@ -128,39 +131,40 @@ def _whole(tokenizer: Any, pieces: list[tuple[int, str]]) -> tuple[list[int], li
             return None
         spans.append(owners[0] if owners else SPECIAL)
     ids = list(out["input_ids"])
-    if ids and ids[-1] == tokenizer.eos_token_id:  # the label word must be what comes next
+    if ids and ids[-1] == tokenizer.eos_token_id:  # the label word must come next
         ids, spans = ids[:-1], spans[:-1]
     return ids, spans
 
 
 def _owners(pieces: list[tuple[int, str]], full: str, start: int, end: int) -> list[Span]:
-    """The pieces a token takes visible characters from: a space before a word belongs to the word."""
+    """The pieces that a token takes visible characters from; a space before a word belongs to the word."""
     blank = not full[start:end].strip()
     start += 0 if blank else len(full[start:end]) - len(full[start:end].lstrip())
-    found, offset = [], 0
+    owners: list[Span] = []
+    offset = 0
     for segment, text in pieces:
         low, high = max(start, offset), min(end, offset + len(text))
         if low < high:
-            found.append(SPECIAL if segment < 0 else Span(segment, low - offset, high - offset))
+            owners.append(SPECIAL if segment < 0 else Span(segment, low - offset, high - offset))
         offset += len(text)
-    return found[:1] if blank else found  # white space of a slot is the slot's, at its edge the template's
+    return owners[:1] if blank else owners  # white space across an edge belongs to the first piece
 
 
 def _apart(tokenizer: Any, pieces: list[tuple[int, str]]) -> tuple[list[int], list[Span]]:
-    """Tokenise piece by piece, spaces before a slot going with what fills it, so that no token can straddle."""
+    """Tokenise piece by piece, spaces before a slot together with the slot, so that no token crosses a border."""
     first = tokenizer("a", verbose=False)["input_ids"][0]
     ids = [first] if first == tokenizer.bos_token_id else []
     spans, space = [SPECIAL] * len(ids), ""
     for segment, text in pieces:
-        held = "" if segment >= 0 else text[len(text.rstrip()) :]
-        here = space + text[: len(text) - len(held)]
+        trailing = "" if segment >= 0 else text[len(text.rstrip()) :]
+        here = space + text[: len(text) - len(trailing)]
         out = tokenizer(here, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
         for start, end in out["offset_mapping"]:
             low, high = max(0, start - len(space)), max(0, end - len(space))
             spans.append(SPECIAL if segment < 0 else Span(segment, low, high))
         ids += out["input_ids"]
-        space = held
-    if space:  # the prompt ends in white space: it is part of what the model reads
+        space = trailing
+    if space:  # the prompt ends in white space, which the model reads too
         out = tokenizer(space, add_special_tokens=False, verbose=False)
         ids, spans = ids + out["input_ids"], spans + [SPECIAL] * len(out["input_ids"])
     return ids, spans

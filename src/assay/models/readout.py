@@ -1,10 +1,10 @@
-"""From a transformer to class outputs (B,C): the stock head, the last token, a head of ours, or label words."""
+"""From a transformer to class outputs (B,C): its own head, its last token, a head of Assay's, or label words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -16,12 +16,23 @@ from assay.models.encoding import Batch
 class Readout(Protocol):
     """Runs the transformer on `inputs` and returns (B,C). The position it reads comes from the batch, not from ids."""
 
+    @property
+    def head(self) -> nn.Module | None:
+        """A head of Assay's, which is not part of the transformers model; None if it has none."""
+
+    @property
+    def reads_mean(self) -> bool:
+        """Whether the head reads the mean over positions instead of one position."""
+
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor: ...
 
 
 @dataclass(frozen=True)
 class StockHead:
-    """The classifier as transformers runs it: reads the first position or pools patches."""
+    """The classifier as transformers runs it: it reads the first position or pools patches."""
+
+    head: ClassVar[None] = None
+    reads_mean: ClassVar[bool] = False
 
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
         logits: Tensor = hf(**inputs).logits
@@ -32,9 +43,12 @@ class StockHead:
 class LastToken:
     """The classifier of a causal model at a fixed position.
 
-    The stock forward looks for the last id that is not the pad id, so removing a token by a pad (GPT-2: the end-of-text
-    token) would move the read-out.
+    transformers looks for the last id that is not the pad id, so replacing a token by a pad token (GPT-2: the
+    end-of-text token) would move the read-out.
     """
+
+    head: ClassVar[None] = None
+    reads_mean: ClassVar[bool] = False
 
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
         hidden = hf.base_model(**inputs, use_cache=False).last_hidden_state  # (B,T,D)
@@ -45,10 +59,11 @@ class LastToken:
 
 
 @dataclass(frozen=True)
-class OwnHead:
-    """A head of models/heads on the last hidden states, for encoders that transformers has no classifier for."""
+class AssayHead:
+    """A head from models/heads on the last hidden states, for encoders without a classifier in transformers."""
 
     head: nn.Module
+    reads_mean: ClassVar[bool] = True
 
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
         logits: Tensor = self.head(hf(**inputs).last_hidden_state, batch.mask)
@@ -60,10 +75,12 @@ class LabelWords:
     """Next-token logits of the label words at the end of a prompt; the prompt's constant prefix is computed once."""
 
     tokens: Sequence[int]
+    head: ClassVar[None] = None
+    reads_mean: ClassVar[bool] = False
     cache: dict[tuple[int, ...], Any] = field(default_factory=dict)
 
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
-        # A tap or replaced embeddings must see the whole prompt; the short cut is for plain forward passes.
+        # Taps and replaced embeddings need the whole prompt; the cached prefix is for plain forward passes.
         plain = batch.embeddings is None and batch.weights is None and not _tapped(hf) and not torch.is_grad_enabled()
         shared = _shared(batch) if plain else 0
         skipped = shared if shared >= 8 else 0
@@ -84,7 +101,7 @@ class LabelWords:
         key = tuple(ids.tolist())
         if key not in self.cache:
             self.cache.clear()  # one prompt at a time
-            cache: Any = DynamicCache()  # ours: the model's own would forget what lies outside a sliding window
+            cache: Any = DynamicCache()  # the model's own cache would drop what lies outside a sliding window
             hf(input_ids=ids[None], past_key_values=cache, use_cache=True, logits_to_keep=1)
             self.cache[key] = [(layer.keys, layer.values) for layer in cache.layers]
         past = DynamicCache()
@@ -94,7 +111,7 @@ class LabelWords:
 
 
 def _shared(batch: Batch) -> int:
-    """How many leading positions of the prefix are the same in every row; the position that is read always stays."""
+    """Number of leading prefix positions that are equal in all rows, always before the read-out position."""
     same = (batch.ids[:, : batch.prefix] == batch.ids[:1, : batch.prefix]).all(0)
     return min(int(same.long().cumprod(0).sum()), int(batch.readout.min()))
 

@@ -1,9 +1,9 @@
-"""From class outputs to the number being explained: one class (or a difference of two) on a scale."""
+"""From class outputs to the value being explained: one class, or a difference of two, on a scale."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from numbers import Integral
 
 import torch
@@ -15,7 +15,7 @@ from assay.core.types import SCALES, Scale, Target
 
 
 def scaled(logits: Tensor, scale: Scale, *, independent: bool = False) -> Tensor:
-    """All class outputs (B,C) on a scale. `independent`: multi-label, a sigmoid per class instead of a softmax."""
+    """Class outputs (B,C) on a scale. `independent`: multi-label, a sigmoid per class instead of a softmax."""
     if scale in ("logit", "raw"):
         return logits
     log_p = logsigmoid(logits) if independent else logits.log_softmax(-1)
@@ -25,53 +25,51 @@ def scaled(logits: Tensor, scale: Scale, *, independent: bool = False) -> Tensor
         return log_p.exp()
     if independent:
         return logits  # log p / (1 - p) of a sigmoid
-    # log odds of class c = z_c - logsumexp of the others, exact also where p rounds to 1
+    # log odds of class c = z_c - logsumexp of the others; exact even where p rounds to 1
     others = logits.unsqueeze(-2).expand(*logits.shape, logits.shape[-1])
     own = torch.eye(logits.shape[-1], dtype=torch.bool, device=logits.device)
     return logits - others.masked_fill(own, -torch.inf).logsumexp(-1)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Targets:
     """What is explained for each input of a batch.
 
-    Labels that are None mean the predicted class: they are settled by the first logits of the whole inputs that anyone
-    computes, so that a method which runs the whole input anyway needs no extra pass.
+    A label of None means the predicted class. It is known once `resolve` is given the logits of the whole inputs, so a
+    method that runs the whole inputs anyway needs no extra forward pass.
     """
 
-    asked: tuple[Target, ...]
-    scale: Scale  # for targets that name none
-    independent: bool = False
-    full: Tensor | None = field(default=None)  # (B,C) logits of the whole inputs, once known
-    with_graph: bool = False  # keep them differentiable (attacks)
+    requested: tuple[Target, ...]
+    scale: Scale  # for targets without a scale of their own
+    independent: bool = False  # multi-label: a sigmoid per class
+    full: Tensor | None = None  # (B,C) logits of the whole inputs, once resolved; without a graph
 
     def __len__(self) -> int:
-        return len(self.asked)
+        return len(self.requested)
 
-    def settle(self, logits: Tensor) -> Targets:
-        """Take `logits` (B,C) of the whole inputs as known; the first call decides."""
-        if self.full is None:
-            self.full = logits if self.with_graph else logits.detach()
-        return self
+    def resolve(self, logits: Tensor) -> Targets:
+        """Targets whose predicted classes are those of `logits` (B,C) of the whole inputs; resolved ones stay."""
+        return self if self.full is not None else replace(self, full=logits.detach())
 
     @property
     def labels(self) -> Tensor:  # (B,)
+        """Class indices."""
         predicted = None if self.full is None else self.full.argmax(-1)
-        if predicted is None and any(t.label is None for t in self.asked):
-            raise RuntimeError("settle() the targets with the logits of the whole inputs first")
-        given = [t.label for t in self.asked]
-        index = [int(predicted[i]) if g is None else int(g) for i, g in enumerate(given)]  # type: ignore[index]
+        labels = [t.label for t in self.requested]
+        if predicted is None and None in labels:
+            raise RuntimeError("resolve() the targets with the logits of the whole inputs first")
+        index = [int(predicted[i]) if label is None else int(label) for i, label in enumerate(labels)]  # type: ignore[index]
         return torch.tensor(index, device=None if predicted is None else predicted.device)
 
     @property
     def resolved(self) -> list[Target]:
-        """The targets with label index and scale set."""
-        scales = [t.scale or self.scale for t in self.asked]
+        """The targets with label index and scale filled in."""
+        scales = [t.scale or self.scale for t in self.requested]
         labels = self.labels.tolist()
-        return [Target(y, t.against, s) for y, t, s in zip(labels, self.asked, scales, strict=True)]
+        return [Target(y, t.against, s) for y, t, s in zip(labels, self.requested, scales, strict=True)]
 
     def values(self, logits: Tensor) -> Tensor:
-        """(k*B,C) logits -> (k*B,) values; rows repeat the batch k times."""
+        """(k*B,C) logits -> (k*B,) values; the rows repeat the batch k times."""
         times = len(logits) // len(self)
         targets = self.resolved
         if len({t.scale for t in targets}) == 1:
@@ -83,39 +81,40 @@ class Targets:
             against = torch.tensor([0 if o is None else int(o) for o in other], device=out.device).repeat(times)
             minus = torch.tensor([t.against is not None for t in targets], device=out.device).repeat(times)
             return value - torch.where(minus, out.gather(-1, against.unsqueeze(-1)).squeeze(-1), 0.0)
-        each = [
+        values = [
             Targets((t,), self.scale, self.independent).values(row[None])
             for t, row in zip(targets * times, logits, strict=True)
         ]
-        return torch.cat(each)
+        return torch.cat(values)
 
     def take(self, index: Sequence[int]) -> Targets:
         full = None if self.full is None else self.full[list(index)]
-        return Targets(tuple(self.asked[i] for i in index), self.scale, self.independent, full)
+        return Targets(tuple(self.requested[i] for i in index), self.scale, self.independent, full)
 
 
-def resolve(target: object, labels: Sequence[str], task: str) -> Target:
-    """Read what a caller gave for one input: None, a label's name or index, or a Target."""
-    asked = target if isinstance(target, Target) else Target(target)  # type: ignore[arg-type]
-    scale = asked.scale
+def parse_target(target: object, labels: Sequence[str], task: str) -> Target:
+    """The Target of one input as a caller gave it: None, a label name or index, or a Target."""
+    given = target if isinstance(target, Target) else Target(target)  # type: ignore[arg-type]
+    scale = given.scale
     if task == "regression":
-        if asked.label not in (None, 0) or asked.against is not None or scale not in (None, "raw"):
-            raise TargetError(f"{asked}: a regression model has one raw output; leave the target out")
+        if given.label not in (None, 0) or given.against is not None or scale not in (None, "raw"):
+            raise TargetError(f"{given}: a regression model has a single raw output; omit the target")
         return Target(0, None, "raw")
     if scale == "raw":
-        raise TargetError(f"the scale 'raw' is for regression; a classifier has {', '.join(SCALES[:-1])}")
-    label = None if asked.label is None else label_index(asked.label, labels)
-    against = None if asked.against is None else label_index(asked.against, labels)
+        raise TargetError(f"the scale 'raw' is for regression; for a classifier use {', '.join(SCALES[:-1])}")
+    label = None if given.label is None else label_index(given.label, labels)
+    against = None if given.against is None else label_index(given.against, labels)
     return Target(label, against, scale)
 
 
 def label_index(label: object, labels: Sequence[str]) -> int:
+    """The index of a label given by name or index."""
     if isinstance(label, str) and label in labels:
         return labels.index(label)
     if isinstance(label, str) and label.isdecimal():
         return label_index(int(label), labels)
     if isinstance(label, Integral) and not isinstance(label, bool) and 0 <= int(label) < len(labels):
-        return int(label)  # numpy's integers too
+        return int(label)  # also numpy integers
     names = [f"{name} ({i})" for i, name in enumerate(labels)]
     hint = nearest(label, labels) if isinstance(label, str) else f"allowed: {', '.join(names)}"
-    raise TargetError(f"there is no label {label!r} in this model; {hint}")
+    raise TargetError(f"unknown label {label!r}; {hint}")

@@ -1,7 +1,7 @@
-"""What one forward pass leaves behind, as data: the weights of every block and all that it computed non-linearly.
+"""A forward pass as data: the weights of every block and the results of every non-linear step.
 
-With attention, norms and activations held at what they were in that pass, the network is affine in its first hidden
-states. `replay` runs this frozen network; the methods of explainers/decomposition are pure functions of a Trace.
+With attention, norms and activations fixed at their values in that pass, the network is affine in its first hidden
+states. `replay` runs this fixed network; the methods of explainers/decomposition are pure functions of a Trace.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-Select = Callable[[Tensor], Tensor]  # of a tensor (B,T,...): some rows of the batch, or some positions
+Select = Callable[[Tensor], Tensor]  # selects rows of the batch, or positions, of a tensor (B,T,...)
 Slope = Literal["zero_origin", "tangent"]
 Gate = Literal["up", "gate", "half"]
 
@@ -32,12 +32,12 @@ class Affine:
 
 @dataclass(frozen=True)
 class Norm:
-    """x -> gain * (x - mean x) * inverse + shift; no mean is taken off in an RMS norm."""
+    """x -> gain * (x - mean x) * inverse + shift; an RMS norm does not subtract the mean."""
 
     gain: Tensor  # (D,)
     shift: Tensor | None  # (D,)
     centred: bool
-    inverse: Tensor  # (B,T,1) one over the spread that the model divided by
+    inverse: Tensor  # (B,T,1) one over the standard deviation (or RMS) in that pass
 
     def __call__(self, x: Tensor) -> Tensor:
         scaled = (x - x.mean(-1, keepdim=True) if self.centred else x) * self.inverse * self.gain
@@ -49,7 +49,7 @@ class Norm:
 
 @dataclass(frozen=True)
 class Attention:
-    """Half a block: [norm] -> values, mixed by the probabilities of each head -> output + residual -> [norm]."""
+    """First half of a block: [norm] -> values, mixed by the attention of each head -> output + residual -> [norm]."""
 
     before: Norm | None
     probabilities: Tensor  # (B,T,H,T) by query, head, key
@@ -77,7 +77,7 @@ class Attention:
         return values if repeats == 1 else values.repeat_interleave(repeats, 2)
 
     def mixed(self, values: Tensor, x: Tensor) -> Tensor:
-        """Values of all positions (B,T,H,d) into some positions x (B,I,D)."""
+        """Output at positions x (B,I,D) from the values (B,T,H,d) of all positions."""
         mixed = self.probabilities.transpose(1, 2) @ values.transpose(1, 2)  # (B,H,I,d)
         y = x + self.output(mixed.transpose(1, 2).flatten(2))
         return y if self.after is None else self.after(y)
@@ -88,11 +88,11 @@ class Attention:
 
 @dataclass(frozen=True)
 class Branch:
-    """A linear layer that an activation, or the other branch of a gate, follows."""
+    """A linear layer followed by an activation, or by the product with the other branch of a gate."""
 
     affine: Affine  # (F, D)
-    outputs: Tensor  # (B,T,F) what it gave
-    derivative: Tensor  # (B,T,F) of the hidden units with respect to that
+    outputs: Tensor  # (B,T,F) its outputs
+    derivative: Tensor  # (B,T,F) of the hidden units with respect to its outputs
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,11 @@ class Linearised:
 
 @dataclass(frozen=True)
 class FeedForward:
-    """The other half: [norm] -> hidden units -> output + residual -> [norm]. Two branches if the units are gated."""
+    """Second half of a block: [norm] -> hidden units -> output + residual -> [norm]. Gated units have two branches."""
 
     before: Norm | None
     branches: tuple[Branch, ...]  # (units,) or (gate, up)
-    hidden: Tensor  # (B,T,F) what enters the output layer
+    hidden: Tensor  # (B,T,F) inputs of the output layer
     output: Affine  # (D, F)
     after: Norm | None
 
@@ -130,23 +130,23 @@ class FeedForward:
         """The hidden units as an affine map.
 
         zero_origin: slope a / u, the chord from 0, no offset. tangent: slope a'(u) with offset a - a'(u) u.
-        A gated unit act(g) * up is bilinear; `gate` says which factor carries the input while the other is held:
+        A gated unit act(g) * up is bilinear; `gate` names the factor that carries the input while the other is fixed:
         "up" (slope act(g), the same under both rules), "gate" (slope up * act(g) / g), or "half" of each.
         """
         if len(self.branches) == 1 or gate == "gate":
-            return self._one(self.branches[0], slope)
+            return self._branch(self.branches[0], slope)
         up = self.branches[1]
         if gate == "up":
             return Linearised(((up.affine, up.derivative),), None)
-        first = self._one(self.branches[0], slope)
+        first = self._branch(self.branches[0], slope)
         branches = tuple((affine, s / 2) for affine, s in (*first.branches, (up.affine, up.derivative)))
         return Linearised(branches, None if first.offset is None else first.offset / 2)
 
-    def _one(self, branch: Branch, slope: Slope) -> Linearised:
+    def _branch(self, branch: Branch, slope: Slope) -> Linearised:
         u = branch.outputs
         if slope == "tangent":
             return Linearised(((branch.affine, branch.derivative),), self.hidden - branch.derivative * u)
-        zero = u == 0  # every activation of a transformer is 0 there, so any slope is exact
+        zero = u == 0  # activations are 0 at 0, so any slope is exact
         chord = torch.where(zero, 0.0, self.hidden / torch.where(zero, 1.0, u))
         return Linearised(((branch.affine, chord),), None)
 
@@ -162,8 +162,8 @@ class Block:
 
     attention: Attention
     feed_forward: FeedForward
-    inputs: Tensor  # (B,T,D) the hidden states that entered it
-    middle: Tensor  # (B,T,D) after attention and its residual (and norm, where one follows at once)
+    inputs: Tensor  # (B,T,D) its input hidden states
+    middle: Tensor  # (B,T,D) after attention and residual (and the norm in a post-norm block)
 
     def at(self, select: Select) -> Block:
         halves = self.attention.at(select), self.feed_forward.at(select)
@@ -175,8 +175,8 @@ class Head:
     """From hidden states to class outputs: [norm] -> weighted sums of positions -> [hidden units] -> linear."""
 
     norm: Norm | None
-    pool: Tensor  # (B,K,T) the weights of K sums, set side by side
-    layer: FeedForward | Affine  # a FeedForward here has no norms and no residual; its tensors are (B,1,F)
+    pool: Tensor  # (B,K,T) weights of K sums, concatenated
+    layer: FeedForward | Affine  # a FeedForward here has neither norms nor residual; its tensors are (B,1,F)
 
     def at(self, select: Select) -> Head:
         layer = self.layer.at(select) if isinstance(self.layer, FeedForward) else self.layer
@@ -191,7 +191,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Trace:
-    """A batch as it went through the model."""
+    """One forward pass of a batch."""
 
     blocks: tuple[Block, ...]
     outputs: Tensor  # (B,T,D) of the last block
@@ -200,7 +200,7 @@ class Trace:
     mask: Tensor  # (B,T) 1 = position in use
 
     def part(self, start: int, stop: int) -> Trace:
-        """Some rows of the batch, without the padding that none of them needs."""
+        """Some rows of the batch, without padding that none of them needs."""
         width = int(self.mask[start:stop].sum(1).max())
 
         def select(t: Tensor) -> Tensor:
@@ -211,14 +211,14 @@ class Trace:
         return Trace(blocks, select(self.outputs), head, self.logits[start:stop], select(self.mask))
 
     def parts(self, vectors: int) -> Iterator[Trace]:
-        """The batch in parts of at most `vectors` pairs of positions; one input at least."""
+        """The batch in parts of at most `vectors` pairs of positions, but at least one input."""
         size = max(1, vectors // self.mask.shape[1] ** 2)
         for start in range(0, len(self.mask), size):
             yield self.part(start, min(start + size, len(self.mask)))
 
 
 def replay(trace: Trace, hidden: Tensor, slope: Slope = "zero_origin", gate: Gate = "up") -> Tensor:
-    """(B,T,D) -> (B,C): the frozen network, affine in `hidden` and equal to the model at the trace's own inputs."""
+    """(B,T,D) -> (B,C): the fixed network, affine in `hidden` and equal to the model at the inputs of the trace."""
     for block in trace.blocks:
         hidden = block.feed_forward(block.attention(hidden), slope, gate)
     return trace.head(hidden, slope)

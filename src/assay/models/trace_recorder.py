@@ -1,8 +1,8 @@
-"""From a forward pass to a Trace: watch the linear layers and norms at work and read the structure from their order.
+"""Record a forward pass as a Trace: hooks on linear layers and norms, whose order reveals the structure.
 
-No family is named here. A block is pre-norm or post-norm by the order in which its layers run, the value projection is
-the layer whose output attention received, a gate is a second layer before the last. What was read is then checked: each
-block, replayed from the trace, must give the hidden states that the model gave; else the model is refused.
+No family is named here. The order of its layers tells whether a block is pre-norm or post-norm; the value projection is
+the layer whose output attention received; a gate is a second layer before the last. The result is verified: each block,
+replayed from the trace, must reproduce the hidden states of the model, otherwise the model is unsupported.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from assay.core.errors import UnsupportedError
 from assay.models import hooks
 from assay.models.encoding import Batch
 from assay.models.families import Family
-from assay.models.readout import LabelWords, OwnHead, Readout
+from assay.models.readout import LabelWords, Readout
 from assay.models.trace import Affine, Attention, Block, Branch, FeedForward, Head, Norm, Trace
 
-OUTSIDE = -1  # the layer of modules that belong to no block
-CHECKED = 8  # positions at which a trace is held against the model
-# How the layers of a block follow each other: N norm, L linear, S scale, A attention
+OUTSIDE = -1  # layer number of modules outside the blocks
+CHECKED = 8  # positions at which a trace is compared with the model
+# Orders of the layers in a block: N norm, L linear, S scale, A attention
 PRE_NORM = re.compile(r"NL+ALS?NLLL?S?")
 POST_NORM = re.compile(r"L+ALS?NLLL?S?N")
 HEAD = re.compile(r"N?L+")
@@ -34,23 +34,23 @@ HEAD = re.compile(r"N?L+")
 
 @dataclass(frozen=True)
 class Event:
-    """A layer at work."""
+    """One call of a layer."""
 
     kind: str  # N, L, S or A
     module: nn.Module | None
     inputs: Tensor
     outputs: Tensor
-    branches: tuple[tuple[Event, Tensor], ...] = ()  # the layers whose activation this one reads, with derivatives
+    branches: tuple[tuple[Event, Tensor], ...] = ()  # the layers that feed it through an activation, with derivatives
 
 
 @dataclass
 class Recorder:
-    """Hooks on all linear layers, norms and scales, and a tap of attention."""
+    """Hooks on all linear layers, norms and scales, and an attention tap."""
 
     hf: PreTrainedModel
-    head: nn.Module | None = None  # a head of ours
-    layers: dict[int, list[Event]] = field(default_factory=dict)  # by block; OUTSIDE after the last block
-    values_: dict[int, Tensor] = field(default_factory=dict)  # what attention received, (B,T,G d)
+    head: nn.Module | None = None  # a head of Assay's
+    layers: dict[int, list[Event]] = field(default_factory=dict)  # by block; OUTSIDE: after the last block
+    values_: dict[int, Tensor] = field(default_factory=dict)  # inputs of attention, (B,T,G d)
     outputs: Tensor | None = None  # of the last block
     leaves: list[Event] = field(default_factory=list)
 
@@ -87,12 +87,15 @@ class Recorder:
         return hook
 
     def _record_linear(self, events: list[Event], module: nn.Module, inputs: Tensor, output: Tensor) -> Tensor:
-        """A linear layer that may feed an activation: its output becomes a leaf of autograd, and where a later layer
-        reads an elementwise function of leaves, the gradient of its sum is that function's derivative."""
+        """Record a linear layer that may feed an activation.
+
+        Its output becomes a leaf of autograd. Where a later layer reads an elementwise function of leaves, the gradient
+        of the sum of its inputs is the derivative of that function.
+        """
         if inputs.requires_grad:
             leaves = [e.outputs for e in self.leaves]
-            found = torch.autograd.grad(inputs.sum(), leaves, allow_unused=True)
-            used = tuple((e, g) for e, g in zip(self.leaves, found, strict=True) if g is not None)
+            derivatives = torch.autograd.grad(inputs.sum(), leaves, allow_unused=True)
+            used = tuple((e, d) for e, d in zip(self.leaves, derivatives, strict=True) if d is not None)
             self.leaves = []
             events.append(Event("L", module, inputs.detach(), output.detach(), used))
             return output.detach()
@@ -103,31 +106,31 @@ class Recorder:
 
     def _after_blocks(self, module: nn.Module, args: Any, output: Any) -> None:
         self.outputs = output[0] if isinstance(output, tuple) else output
-        self.layers[OUTSIDE] = []  # what ran before were embeddings
+        self.layers[OUTSIDE] = []  # earlier events belong to the embeddings
         self.leaves = []
 
     def _events(self, layer: int) -> list[Event]:
         return self.layers.setdefault(layer, [])
 
-    # --- reading what was seen -------------------------------------------------------------------------------------
+    # --- from events to a trace ------------------------------------------------------------------------------------
 
     def trace(self, family: Family, readout: Readout, batch: Batch, logits: Tensor) -> Trace:
-        """The trace of the pass that was watched."""
+        """The trace of the recorded pass."""
         blocks = tuple(self._block(layer) for layer in sorted(self.layers) if layer != OUTSIDE)
         if self.outputs is None:
-            raise RuntimeError("no forward pass was watched")
+            raise RuntimeError("no forward pass was recorded")
         outputs = _wide(self.outputs)
         head = self._head(readout, _pool(family, readout, batch, outputs.dtype))
-        found = Trace(blocks, outputs, head, logits.detach(), batch.mask)
-        self._check(found)
-        return found
+        trace = Trace(blocks, outputs, head, logits.detach(), batch.mask)
+        self._check(trace)
+        return trace
 
     def _block(self, layer: int) -> Block:
         events = self._events(layer)
         order = "".join(e.kind for e in events)
         pre = bool(PRE_NORM.fullmatch(order))
         if not pre and not POST_NORM.fullmatch(order):
-            raise self._refusal(f"block {layer} runs its layers in the order {order}")
+            raise self._unsupported(f"block {layer} runs its layers in the order {order}")
         split = order.index("A")
         first, later = events[:split], events[split + 1 :]
         scale, later = _scale(later, 1)
@@ -143,7 +146,7 @@ class Recorder:
         return Block(attention, _feed_forward(later[1:], norm if pre else None), _wide(first[0].inputs), middle)
 
     def _value(self, layer: int, projections: list[Event]) -> Affine:
-        """The projection, or the part of a fused one, whose output attention received as values."""
+        """The projection, or part of a fused projection, whose output attention received as values."""
         values = self.values_[layer]
         width = values.shape[-1]
         for event in projections:
@@ -153,13 +156,13 @@ class Recorder:
                     whole = _affine(event)
                     bias = None if whole.bias is None else whole.bias[start : start + width]
                     return Affine(whole.weight[start : start + width], bias)
-        raise self._refusal(f"the values of block {layer} are not the output of a linear layer")
+        raise self._unsupported(f"the values of block {layer} are not the output of a linear layer")
 
     def _head(self, readout: Readout, pool: Tensor) -> Head:
         events = self._events(OUTSIDE)
         order = "".join(e.kind for e in events)
         if not HEAD.fullmatch(order):
-            raise self._refusal(f"after the blocks its layers run in the order {order or 'none'}")
+            raise self._unsupported(f"after the blocks its layers run in the order {order or 'none'}")
         norm = _norm(events[0]) if order[0] == "N" else None
         output = _affine(events[-1])
         if isinstance(readout, LabelWords):
@@ -168,11 +171,11 @@ class Recorder:
         branches = events[-1].branches
         if not branches:
             return Head(norm, pool, output)
-        made = tuple(Branch(_affine(e), _row(e.outputs), _row(derivative)) for e, derivative in branches)
-        return Head(norm, pool, FeedForward(None, made, _row(events[-1].inputs), output, None))
+        layers = tuple(Branch(_affine(e), _row(e.outputs), _row(derivative)) for e, derivative in branches)
+        return Head(norm, pool, FeedForward(None, layers, _row(events[-1].inputs), output, None))
 
     def _check(self, trace: Trace) -> None:
-        """Each half of each block, at a few positions, and the head must give what the model gave."""
+        """Raise unless both halves of each block, at a few positions, and the head reproduce the model."""
         tolerance = 0.1 if self.hf.dtype in (torch.float16, torch.bfloat16) else 1e-3
         step = max(1, trace.mask.shape[1] // CHECKED)
 
@@ -185,24 +188,24 @@ class Recorder:
             few = block.at(some)
             middle = few.attention.mixed(block.attention.values(block.inputs), few.inputs)
             halves = (middle, few.middle), (few.feed_forward(few.middle), some(state))
-            if any(_differ(found * real, known * real, tolerance) for found, known in halves):
-                raise self._refusal(f"block {layer} computes more than its layers tell")
+            if any(_differ(ours * real, theirs * real, tolerance) for ours, theirs in halves):
+                raise self._unsupported(f"block {layer} computes more than its layers show")
         if _differ(trace.head(trace.outputs), trace.logits, tolerance):
-            raise self._refusal("its head computes more than its layers tell")
+            raise self._unsupported("its head computes more than its layers show")
 
-    def _refusal(self, why: str) -> UnsupportedError:
+    def _unsupported(self, why: str) -> UnsupportedError:
         return UnsupportedError(
-            f"{type(self.hf).__name__} cannot be decomposed: {why}; known are blocks of attention and a feed-forward "
-            "part with a norm before or after each, and a head of one or two linear layers. "
-            "Use a gradient or perturbation method"
+            f"{type(self.hf).__name__} cannot be decomposed: {why}; supported are blocks of attention and "
+            "feed-forward layers with a norm before or after each, and heads of one or two linear layers; "
+            "use a gradient or perturbation method"
         )
 
 
-# --- pieces ------------------------------------------------------------------------------------------------------
+# --- parts of a trace --------------------------------------------------------------------------------------------
 
 
-def _differ(found: Tensor, known: Tensor, tolerance: float) -> bool:
-    return bool((found - known).abs().max() > tolerance * known.abs().max().clamp(min=1e-6))
+def _differ(ours: Tensor, theirs: Tensor, tolerance: float) -> bool:
+    return bool((ours - theirs).abs().max() > tolerance * theirs.abs().max().clamp(min=1e-6))
 
 
 def _past_attention(events: list[Event]) -> bool:
@@ -213,13 +216,13 @@ def _past_attention(events: list[Event]) -> bool:
 
 def _affine(event: Event) -> Affine:
     if event.module is None:
-        raise RuntimeError("attention is no linear layer")
+        raise RuntimeError("attention is not a linear layer")
     weight, bias = hooks.affine(event.module)
     return Affine(_wide(weight), None if bias is None else _wide(bias))
 
 
 def _scale(events: list[Event], place: int) -> tuple[Tensor | None, list[Event]]:
-    """The scale that stands at a place, and the events without it."""
+    """The scale at a place, if there is one, and the events without it."""
     module = events[place].module if place < len(events) and events[place].kind == "S" else None
     if module is None:
         return None, events
@@ -233,7 +236,7 @@ def _scaled(affine: Affine, scale: Tensor | None) -> Affine:
 
 
 def _norm(event: Event) -> Norm:
-    """A norm as the model applied it: the factor is fitted to its output, so no epsilon or precision is guessed."""
+    """A norm as the model applied it; its factor is fitted to its output, so no epsilon or precision is assumed."""
     gain, shift, centred = hooks.norm(event.module)
     gain, x, y = _wide(gain), _wide(event.inputs), _wide(event.outputs)
     shift = None if shift is None else _wide(shift)
@@ -248,10 +251,10 @@ def _feed_forward(events: list[Event], before: Event | None) -> FeedForward:
     """Linear layers [, scale] [, norm]; the last linear layer is the output."""
     linears = [e for e in events if e.kind == "L"]
     scale, rest = _scale(events, len(linears))
-    made = tuple(Branch(_affine(e), _wide(e.outputs.detach()), _wide(d)) for e, d in linears[-1].branches)
+    branches = tuple(Branch(_affine(e), _wide(e.outputs.detach()), _wide(d)) for e, d in linears[-1].branches)
     return FeedForward(
         before=None if before is None else _norm(before),
-        branches=made,
+        branches=branches,
         hidden=_wide(linears[-1].inputs),
         output=_scaled(_affine(linears[-1]), scale),
         after=_norm(rest[-1]) if rest[-1].kind == "N" else None,
@@ -259,9 +262,9 @@ def _feed_forward(events: list[Event], before: Event | None) -> FeedForward:
 
 
 def _pool(family: Family, readout: Readout, batch: Batch, dtype: torch.dtype) -> Tensor:
-    """(B,K,T): the sums of positions that the head reads."""
+    """(B,K,T): weights of the sums over positions that the head reads."""
     real = batch.mask.to(dtype)
-    if isinstance(readout, OwnHead):
+    if readout.reads_mean:
         return (real / real.sum(1, keepdim=True)).unsqueeze(1)
     row = torch.zeros_like(real)
     row[torch.arange(len(batch)), batch.readout] = 1.0
@@ -279,6 +282,6 @@ def _row(tensor: Tensor) -> Tensor:
 
 
 def _wide(tensor: Tensor) -> Tensor:
-    """At least float32, and out of every graph."""
+    """At least float32, without a graph."""
     tensor = tensor.detach()
     return tensor if tensor.dtype == torch.float64 else tensor.float()

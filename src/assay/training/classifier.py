@@ -24,7 +24,6 @@ from assay.datasets.dataset import Dataset
 from assay.models.encode import TextEncoder
 from assay.models.encoding import Batch
 from assay.models.model import Model
-from assay.models.readout import OwnHead
 from assay.training.encoded import Encode, EncodedDataset, LabelledBatch, encode_dataset
 from assay.training.history import History
 from assay.training.loop import Loss, OnCheck, fit
@@ -62,10 +61,10 @@ class Trainable(nn.Module):
         super().__init__()
         self.model = model
         self.hf = model.hf
-        self.head = model.readout.head if isinstance(model.readout, OwnHead) else None
+        self.head = model.head
 
     def forward(self, batch: Batch) -> Tensor:  # (B,C)
-        return self.model.readout(self.model.hf, self.model._inputs(batch), batch).float()
+        return self.model.outputs(batch).float()
 
 
 def train_classifier(
@@ -121,7 +120,7 @@ def fine_tune(
     default `task_loss`. folder: for checkpoints. The result depends only on data, initial weights, recipe and seed.
     """
     metrics, module = metrics or {}, Trainable(model)
-    key = f"{train.fingerprint} {replace(model).fingerprint}"  # of a copy, as fingerprints are cached
+    key = f"{train.fingerprint} {replace(model).fingerprint}"
     training, held_out = (encode_dataset(model, data, encode, progress=progress) for data in (train, validation))
     history = fit(
         module,
@@ -137,7 +136,7 @@ def fine_tune(
         save_seconds=save_seconds,
     )
     module.requires_grad_(False).eval()
-    model.__dict__.pop("fingerprint", None)  # cached_property: computed from the old weights
+    model.weights_changed()
     return history
 
 

@@ -47,29 +47,53 @@ class Recipe:
     """
 
     epochs: int = 3
-    batch_size: int = 32  # per forward pass; one step takes `accumulation` batches
-    learning_rate: float = 5e-5  # peak
+    """Number of passes over the training data."""
+    batch_size: int = 32
+    """Examples per forward pass."""
+    learning_rate: float = 5e-5
+    """Peak learning rate."""
     optimiser: Literal["adamw", "adam", "sgd"] = "adamw"
+    """Optimiser."""
     betas: tuple[float, float] = (0.9, 0.999)
+    """Moment decay rates of Adam."""
     epsilon: float = 1e-8
+    """Epsilon of Adam."""
     amsgrad: bool = False
-    momentum: float = 0.0  # sgd only
-    weight_decay: float = 0.01  # adamw: decoupled; adam and sgd: added to the gradient
-    groups: tuple[Group, ...] = (NO_DECAY,)  # the first match applies
-    fused: bool = True  # fused optimiser kernel, if the device supports it
-    schedule: Literal["linear", "cosine", "constant"] = "linear"  # after the warm-up
-    warmup: float = 0.06  # below 1: share of all steps; from 1: number of steps
-    warmup_from: float = 0.0  # learning rate at the start of the warm-up
-    schedule_steps: int | None = None  # length of the schedule; None: all training steps
-    clip: float | None = 1.0  # maximum norm of the gradient; None: no clipping
+    """Use the AMSGrad variant of Adam."""
+    momentum: float = 0.0
+    """Momentum of SGD."""
+    weight_decay: float = 0.01
+    """Weight decay: decoupled in adamw, added to the gradient in adam and sgd."""
+    groups: tuple[Group, ...] = (NO_DECAY,)
+    """Parameters with their own learning rate or weight decay; the first group that matches a name counts."""
+    fused: bool = True
+    """Update all parameters with one fused kernel where the device has it."""
+    schedule: Literal["linear", "cosine", "constant"] = "linear"
+    """Learning rate schedule after the warm-up."""
+    warmup: float = 0.06
+    """Warm-up steps: below 1 a share of all steps, from 1 their number."""
+    warmup_from: float = 0.0
+    """Learning rate at the first step of the warm-up."""
+    schedule_steps: int | None = None
+    """Length of the schedule in steps. Default: the whole training."""
+    clip: float | None = 1.0
+    """Clip the gradient to this norm."""
     accumulation: int = 1
-    by_length: bool = True  # batch items of similar length, in random order
-    dropout: bool = True  # False: train in evaluation mode
-    selection: str = LOSS  # validation score that selects the checkpoint
-    better: Better | None = None  # direction of the selection; None: lower for the loss, else the metric's own
-    validate_every: float = 1.0  # epochs; 0.25: four times per epoch
-    patience: int | None = None  # stop after this number of validations without improvement
+    """Forward passes per optimiser step."""
+    by_length: bool = True
+    """Batch examples of similar length."""
+    dropout: bool = True
+    """Train with dropout."""
+    selection: str = LOSS
+    """Validation score that selects the checkpoint, such as loss. Default: accuracy, or pearson for regression."""
+    better: Better | None = None
+    """Direction of the selection score. Default: the metric's own."""
+    validate_every: float = 1.0
+    """Epochs between validations; 0.25 is four times per epoch."""
+    patience: int | None = None
+    """Stop after this many validations without improvement."""
     seed: int = 0
+    """Seed of the initialisation, the order of examples and dropout."""
 
     def __post_init__(self) -> None:
         _check_positive(self, "epochs", "batch_size", "learning_rate", "accumulation", "validate_every", "epsilon")

@@ -133,7 +133,7 @@ def test_frozen_and_small_things():
     assert len(TEXT) == 3
     assert TEXT.top(2) == [("naïve", pytest.approx(0.1)), ("late", 0.0)]
     assert TEXT.with_id("x").example_id == "x"
-    with pytest.raises(TargetError, match="no scale 'probabilty'; did you mean 'probability'"):
+    with pytest.raises(TargetError, match="unknown scale 'probabilty'; did you mean 'probability'"):
         Target(0, scale="probabilty")
 
 

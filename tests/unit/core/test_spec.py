@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import string
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import pytest
 
 from assay import SpecError
-from assay.core.spec import LATER, Spec, build, class_name, file_name, parse, split
+from assay.core.spec import Spec, build, class_name, file_name, parse, split
 from assay.explainers import METHODS
 
 
@@ -109,17 +109,6 @@ def test_build():
     assert made == Thing(3, 2.0, "blue", 1.0, (Spec("lime", (("samples", 3),)), "a"), True)
     assert type(made.ratio) is type(made.limit) is float  # so 1 and 1.0 have one hash
     assert Spec.of(made) == Spec.of(build(Spec.of(made), Thing))
-
-
-def test_a_field_that_came_later_leaves_old_specs_as_they_were():
-    @dataclass(frozen=True)
-    class Study:
-        steps: int = 3
-        measured: str | None = field(default=None, metadata={LATER: True})
-
-    assert str(Spec.of(Study())) == "study(steps=3)"
-    assert str(Spec.of(Study(measured="fine"))) == "study(steps=3, measured=fine)"
-    assert str(Spec.of(Study(), full=False)) == "study"
 
 
 def test_spec_of_an_object():

@@ -126,8 +126,8 @@ def test_a_shared_job_is_one_job() -> None:
     ("old", "new", "words"),
     [
         ("studies:", "studys:", ["plan.yaml: there is no 'studys' here", "did you mean 'studies'"]),
-        ("  own:\n    kind: evaluate", "  own:\n    kind: evaluat", ["studies.own: there is no study", "'evaluate'"]),
-        ("methods: [occlusion", "methods: [oclusion", ["studies.evaluate: there is no method 'oclusion'"]),
+        ("  own:\n    kind: evaluate", "  own:\n    kind: evaluat", ["studies.own: unknown study", "'evaluate'"]),
+        ("methods: [occlusion", "methods: [oclusion", ["studies.evaluate: unknown method 'oclusion'"]),
         ("metrics: [suff", "metrics: [sff", ["studies.evaluate: there is no metric", "did you mean 'sufficiency'"]),
         ("metrics: [suff", "revision: 2\n    metrics: [suff", ["studies.evaluate: there is no 'revision' here"]),
         ("metrics: [suff", "metrcs: [suff", ["studies.evaluate: there is no 'metrcs' here; did you mean 'metrics'"]),

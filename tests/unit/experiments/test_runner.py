@@ -219,5 +219,5 @@ def test_a_record_with_another_number_in_it_is_corrupt(tmp_path: Path) -> None:
 def test_engines_say_what_they_cannot_do(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"--workers 2: the local engine is one worker.*--engine ray"):
         run(plan(job(1)), store=tmp_path, workers=2)
-    with pytest.raises(SpecError, match="there is no engine 'rya'; did you mean 'ray'"):
+    with pytest.raises(SpecError, match="unknown engine 'rya'; did you mean 'ray'"):
         run(plan(job(1)), store=tmp_path, engine="rya")

@@ -33,7 +33,7 @@ CASES = {
     "spaces": ((" \n\t",), {}, InputError, ["the text is empty"]),
     "one bad item": (([GOOD, "", GOOD],), {}, InputError, ["input 1", "empty"]),
     "not a text": (([GOOD, GOOD, 7],), {}, InputError, ["input 2", "a int was given", "give a text"]),
-    "nothing left": (("\u200b",), {}, InputError, ["input 0", "the tokenizer makes no token of it"]),
+    "nothing left": (("\u200b",), {}, InputError, ["input 0", "the tokenizer gives no tokens"]),
     "an image": ((np.zeros((4, 4, 3)),), {}, InputError, ["input 0", "reads text", "an image was given"]),
     "method": ((GOOD, "integrated_gradient"), {}, SpecError, ["'integrated_gradient'", "did you mean", "allowed: "]),
     "parameter": (
@@ -46,26 +46,31 @@ CASES = {
     "range": ((GOOD, "integrated_gradients(steps=0)"), {}, SpecError, ["steps must be at least 1"]),
     "choice": ((GOOD, "gradient(reduction=l1)"), {}, SpecError, ["reduction=l1", "one of l2, sum"]),
     "syntax": ((GOOD, "lime(samples=5"), {}, SpecError, ["cannot read 'lime(samples=5'", "write a name such as"]),
-    "in an ensemble": ((GOOD, "ensemble([limee])"), {}, SpecError, ["no method 'limee'", "did you mean 'lime'"]),
+    "in an ensemble": ((GOOD, "ensemble([limee])"), {}, SpecError, ["unknown method 'limee'", "did you mean 'lime'"]),
     "no ensemble": ((GOOD, "ensemble(thesis_top4)"), {}, SpecError, ["unknown ensemble 'thesis_top4'", "thesis_top3"]),
     "no method": ((GOOD, 3), {}, SpecError, ["3 is not a method", "assay list methods"]),
-    "label": ((GOOD,), {"target": "LABEL_7"}, TargetError, ["input 0", "no label 'LABEL_7'", "LABEL_0", "LABEL_1"]),
-    "label index": ((GOOD,), {"target": 2}, TargetError, ["no label 2", "LABEL_0 (0)", "LABEL_1 (1)"]),
-    "negative": ((GOOD,), {"target": -1}, TargetError, ["no label -1"]),
-    "against": ((GOOD,), {"target": Target(0, against="x")}, TargetError, ["no label 'x'"]),
+    "label": (
+        (GOOD,),
+        {"target": "LABEL_7"},
+        TargetError,
+        ["input 0", "unknown label 'LABEL_7'", "LABEL_0", "LABEL_1"],
+    ),
+    "label index": ((GOOD,), {"target": 2}, TargetError, ["unknown label 2", "LABEL_0 (0)", "LABEL_1 (1)"]),
+    "negative": ((GOOD,), {"target": -1}, TargetError, ["unknown label -1"]),
+    "against": ((GOOD,), {"target": Target(0, against="x")}, TargetError, ["unknown label 'x'"]),
     "raw": ((GOOD,), {"target": Target(0, scale="raw")}, TargetError, ["'raw' is for regression"]),
-    "one bad target": (([GOOD, GOOD],), {"target": [0, "z"]}, TargetError, ["input 1", "no label 'z'"]),
+    "one bad target": (([GOOD, GOOD],), {"target": [0, "z"]}, TargetError, ["input 1", "unknown label 'z'"]),
     "few targets": (
         ([GOOD] * 3,),
         {"target": [0, 1]},
         InputError,
         ["2 targets were given for 3 inputs"],
     ),
-    "units": ((GOOD,), {"units": "words"}, SpecError, ["no unit 'words'", "did you mean 'word'"]),
+    "units": ((GOOD,), {"units": "words"}, SpecError, ["unknown unit 'words'", "did you mean 'word'"]),
     "patches": ((GOOD,), {"units": "patch"}, UnsupportedError, ["a text has no patches"]),
-    "removal": ((GOOD,), {"removal": "masked"}, SpecError, ["no removal 'masked'", "mask_token"]),
+    "removal": ((GOOD,), {"removal": "masked"}, SpecError, ["unknown removal 'masked'", "mask_token"]),
     "colour": ((GOOD,), {"removal": "mean_colour"}, UnsupportedError, ["a text has no colours", "mask_token"]),
-    "scope": ((GOOD,), {"scope": "pair"}, SpecError, ["no scope 'pair'", "text_pair (1)"]),
+    "scope": ((GOOD,), {"scope": "pair"}, SpecError, ["unknown scope 'pair'", "text_pair (1)"]),
     "empty scope": ((GOOD,), {"scope": "text_pair"}, InputError, ["nothing to explain in scope 'text_pair'"]),
     "budget": ((GOOD,), {"batch_tokens": 0}, SpecError, ["batch_tokens=0", "at least 1"]),
     "baseline": ((GOOD, "integrated_gradients(baseline=delete)"), {}, UnsupportedError, ["delete has no embedding"]),
@@ -83,7 +88,7 @@ def test_each_ends_in_a_sentence(model, name):
 
 
 def test_a_removal_that_the_model_lacks(causal):
-    lacks = r"removal 'mask_token': the tokenizer has no mask token; this model has .*pad"
+    lacks = r"removal 'mask_token': the tokenizer has no mask token; this model supports .*pad"
     with pytest.raises(UnsupportedError, match=lacks):
         assay.explain(causal, GOOD, "occlusion", removal="mask_token")
     with pytest.raises(UnsupportedError, match=lacks):
@@ -127,7 +132,7 @@ def test_nan_names_its_input(poisoned, method):
     with pytest.raises(InputError) as error:
         assay.explain(poisoned, texts, method)
     assert error.value.index == 2
-    for word in ("input 2", "answered", "nan", "a score would be meaningless", "check its weights"):
+    for word in ("input 2", "returned", "nan", "scores would be meaningless", "check its weights"):
         assert word in str(error.value)
     assert assay.explain(poisoned, texts[:2], method)  # the others can be explained
 
@@ -136,7 +141,7 @@ def test_nan_everywhere():
     hf = toys.bert_hf()
     with torch.no_grad():
         hf.classifier.weight[0, 0] = float("nan")
-    with pytest.raises(InputError, match=r"input 0: .*answered \[nan"):
+    with pytest.raises(InputError, match=r"input 0: .*returned \[nan"):
         assay.explain(assay.load_model((hf, toys.wordpiece())), GOOD)
 
 
@@ -182,13 +187,13 @@ def test_a_method_that_does_not_say_what_it_is(model):
 
 
 def test_models_that_are_none(tmp_path):
-    with pytest.raises(ModelError, match="a model without a tokenizer was given"):
+    with pytest.raises(ModelError, match="no tokenizer was given"):
         assay.explain(toys.bert_hf(), GOOD)
     with pytest.raises(ModelError, match="a int was given; give a folder, a hub id"):
         assay.explain(3, GOOD)
     with pytest.raises(ModelError, match=r"cannot load .*nowhere.*give a folder or a hub id"):
         assay.load_model(str(tmp_path / "nowhere"))
-    with pytest.raises(ModelError, match="no task 'clasification'; did you mean 'classification'"):
+    with pytest.raises(ModelError, match="unknown task 'clasification'; did you mean 'classification'"):
         assay.load_model((toys.bert_hf(), toys.wordpiece()), task="clasification")
     with pytest.raises(ModelError, match="labels= must be a list of 2 names"):
         assay.load_model((toys.bert_hf(), toys.wordpiece()), labels=["a", "b", "c"])
@@ -196,9 +201,7 @@ def test_models_that_are_none(tmp_path):
 
 def test_an_encoder_without_a_head(tmp_path):
     bare = toys.bert_hf().bert
-    headless = (
-        "BertModel,? (which )?has no classification head; an explanation needs a trained classifier: fine-tune one"
-    )
+    headless = "BertModel,? (which )?has no classification head; Assay explains trained classifiers: fine-tune one"
     with pytest.raises(ModelError, match=headless):
         assay.load_model((bare, toys.wordpiece()))
     bare.save_pretrained(tmp_path)
@@ -210,7 +213,7 @@ def test_an_encoder_without_a_head(tmp_path):
 def test_a_regression_model_has_one_output():
     model = toys.bert(classes=1)
     assert model.task == "regression"
-    with pytest.raises(TargetError, match="a regression model has one raw output; leave the target out"):
+    with pytest.raises(TargetError, match="a regression model has a single raw output; omit the target"):
         assay.explain(model, GOOD, target=1)
     a = assay.explain(model, GOOD, "occlusion")
     assert a.target == Target(0, None, "raw")

@@ -18,12 +18,12 @@ def test_every_method_has_a_line_for_every_family():
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        ({}, "none yet under contract"),
+        ({}, "not tested yet"),
         ({"bert": "", "gpt2": ""}, "all 2"),
         ({"bert": "", "gpt2": "", "vit": "no words"}, "all but vit"),
         ({"bert": "", "gpt2": "no", "vit": "no words"}, "bert"),
     ],
 )
 def test_in_words(found, words, monkeypatch):
-    monkeypatch.setattr(supported, "_found", lambda: {"mine": found})
+    monkeypatch.setattr(supported, "_table", lambda: {"mine": found})
     assert supported.in_words("mine") == words

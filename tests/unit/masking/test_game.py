@@ -10,9 +10,10 @@ import torch
 
 import toys
 from assay import Example, InputError, ModelError
-from assay.masking.game import Game, out_of_memory
+from assay.masking.game import Game
 from assay.masking.removal import REMOVALS
 from assay.masking.units import divide
+from assay.models.batches import out_of_memory
 from assay.models.encode import TextEncoder
 from assay.models.encoding import collate
 from assay.models.model import NotFiniteError

@@ -65,7 +65,7 @@ def test_a_causal_pair_needs_an_end_token():
     from transformers import PreTrainedTokenizerFast
 
     bare = PreTrainedTokenizerFast(tokenizer_object=toys.byte_bpe().backend_tokenizer)
-    with pytest.raises(ModelError, match="pairs need a separator or an end-of-text token"):
+    with pytest.raises(ModelError, match="no end-of-text token to separate the texts of a pair"):
         TextEncoder(bare, 64, causal=True)(Example("a", "b"))
 
 

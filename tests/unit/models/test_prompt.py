@@ -199,25 +199,25 @@ def test_label_words_are_the_next_token():
 
 def test_label_words_that_melt():
     """After a space the space belongs to the word, so "positive" alone is another token than the one that comes."""
-    with pytest.raises(ModelError, match=r"'positive' melts into the end of the prompt.*begin the word with one"):
+    with pytest.raises(ModelError, match=r"'positive' merges with the end of the prompt.*begin the word with one"):
         label_tokens(toys.byte_bpe(), Prompt("Review: {text}\nSentiment: "), {"positive": "positive", "b": " bad"})
-    with pytest.raises(ModelError, match="'positive!!!' melts"):  # more tokens than the prompt alone, but other ones
+    with pytest.raises(ModelError, match="'positive!!!' merges"):  # more tokens than the prompt alone, but other ones
         label_tokens(toys.byte_bpe(), Prompt("Sentiment of {text}: "), {"positive": "positive!!!", "b": " bad"})
-    with pytest.raises(ModelError, match="melts"):
+    with pytest.raises(ModelError, match="merges"):
         label_tokens(toys.byte_bpe(), Prompt(REVIEW), {"nothing": ""})
 
 
 def test_label_words_with_the_same_first_token():
     words = {"one": " positive", "two": " positive!"}
     with (
-        pytest.warns(UserWarning, match="label 'two': ' positive!' is 2 tokens; scored by its first, ' positive'"),
-        pytest.raises(ModelError, match=r"two labels begin with the same token.*change a word"),
+        pytest.warns(UserWarning, match="' positive!' has 2 tokens; only the first, ' positive', is scored"),
+        pytest.raises(ModelError, match=r"two labels begin with the same token.*choose other words"),
     ):
         label_tokens(toys.byte_bpe(), Prompt(REVIEW), words)
 
 
 def test_label_words_of_several_tokens_warn():
-    with pytest.warns(UserWarning, match=r"label 'x': ' pozzo' is \d+ tokens; scored by its first, ' po'"):
+    with pytest.warns(UserWarning, match=r"label 'x': ' pozzo' has \d+ tokens; only the first, ' po', is scored"):
         label_tokens(toys.byte_bpe(), Prompt(REVIEW), {"x": " pozzo", "good": " good"})
 
 

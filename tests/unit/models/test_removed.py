@@ -96,5 +96,5 @@ def test_a_tokenizer_without_a_blank_is_refused():
 
 def test_images_are_refused():
     image = CASES["vit"].inputs[0]
-    with pytest.raises(InputError, match="only parts of texts"):
+    with pytest.raises(InputError, match="only texts can have removed spans"):
         model_of("vit").encode(Example(image=image, removed=(Span(0, 0, 1),)))

@@ -10,8 +10,9 @@ from tempfile import mkdtemp
 from typing import Any
 
 from assay import Example
+from assay.api.evaluate import evaluate
 from assay.core.types import Span
-from assay.studies.evaluate.result import Result, evaluate
+from assay.studies.evaluate.result import Result
 from toys import bert
 
 VOID = {"meta", "wbr", "br", "hr", "img", "input", "link"}

@@ -14,15 +14,15 @@ import torch
 import transformers as hf
 from safetensors.torch import load_file, save_file
 
+from assay.api.explain import explain
 from assay.core.errors import AssayError, ModelError, SpecError
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.datasets.load import load_dataset
 from assay.evaluation.performance.accuracy import Accuracy
 from assay.evaluation.performance.pearson import Pearson
-from assay.explainers.explain import explain
 from assay.models.load import load_model
-from assay.models.readout import LastToken, OwnHead
+from assay.models.readout import AssayHead, LastToken
 from assay.training import checkpoint
 from assay.training.batching import epoch_batches
 from assay.training.classifier import Trainable, TrainingResult, fine_tune, initial_model, predict, train_classifier
@@ -128,7 +128,7 @@ def test_pretrained_families_learn_it(tmp_path: Path, name: str, pair: bool) -> 
     assert best(trained) >= 0.95
     model = load_model(str(tmp_path / "model"))
     assert type(model.readout) is type(trained.model.readout)
-    assert isinstance(model.readout, {"t5": OwnHead, "gpt2": LastToken, "llama": LastToken}.get(name, object))
+    assert isinstance(model.readout, {"t5": AssayHead, "gpt2": LastToken, "llama": LastToken}.get(name, object))
     assert (model.labels, model.task) == (("bright", "calm"), "classification")
     check = data(16, 3)
     again, before = (predict(Trainable(m), encode_dataset(m, check)) for m in (model, trained.model))

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from assay.core.errors import UnsupportedError
 from assay.core.spec import Spec
-from assay.core.types import Scores, Target
+from assay.core.types import Target
+from assay.explainers.assemble import as_scores
 from assay.masking.units import unit_scores
 from assay.models.encoding import Batch
 from assay.models.model import Model
@@ -57,23 +58,21 @@ class AttackProblem:
         out: Tensor = (total / (free.sum((1, 2)) * self.start.shape[-1])).sqrt()
         return out.to(self.start)
 
-    def targets(self) -> Targets:
-        return Targets(self.asked, self.method.facts.scale, self.model.task == "multi_label", with_graph=True)
-
     def explain(self, delta: Tensor) -> tuple[Explained, Targets]:
         """Explain the inputs at start + delta; only positions of units are moved."""
         moved = self.start + delta * self.batch.playing.unsqueeze(-1)
-        targets, batch = self.targets(), replace(self.batch, embeddings=moved)
-        result = self.method.attribute(self.model, batch, targets)
-        scores = result.scores if isinstance(result, Scores) else result
+        targets = Targets(self.asked, self.method.facts.scale, self.model.task == "multi_label")
+        batch = replace(self.batch, embeddings=moved)
+        result = as_scores(self.method.attribute(self.model, batch, targets))
+        scores = result.scores
         if delta.requires_grad and not scores.requires_grad:
             raise UnsupportedError(
                 f"{Spec.of(self.method, full=False)} cannot be attacked: its scores are not a differentiable function "
                 "of the embeddings; use gradient, gradient_x_input or integrated_gradients"
             )
-        logits = self.model.full_logits(batch, targets)
+        logits = self.model.full_logits(batch) if result.logits is None else result.logits
         assert self.batch.unit_of is not None
-        return Explained(unit_scores(scores, self.batch.unit_of, self.width), logits), targets
+        return Explained(unit_scores(scores, self.batch.unit_of, self.width), logits), targets.resolve(logits)
 
     def probability(self, logits: Tensor, labels: Tensor) -> Tensor:
         """(B,) probabilities of the labels; for regression, the output."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias, get_args
 
 import torch
@@ -12,17 +12,20 @@ from torch import Tensor
 from assay.core.errors import SpecError, UnsupportedError, nearest
 from assay.core.progress import Progress
 from assay.core.rng import seed_of
-from assay.core.spec import LATER, Spec
+from assay.core.spec import Spec
 from assay.core.types import Attribution, Example, Scale, Target
 from assay.evaluation.adversarial._ascent import AscentSettings, AttackObjective, AttackProblem, AttackState, ascend
 from assay.evaluation.adversarial._top import SHARE, check_share, top_k
 from assay.evaluation.adversarial.probability_change import ProbabilityChange
 from assay.evaluation.adversarial.rank_change import RankChange
 from assay.evaluation.adversarial.top_k_sum_change import TopKSumChange
-from assay.explainers.explain import CHUNK, Job, Round, default_budget, named_methods
+from assay.explainers.methods import named_methods
 from assay.explainers.protocols import WhiteBox
-from assay.masking.game import out_of_memory
+from assay.explainers.round import Round
+from assay.explainers.session import CHUNK, Session, default_budget
+from assay.explainers.white_box import batch_with_units
 from assay.masking.units import pad_unseen
+from assay.models.batches import run_in_batches
 from assay.models.load import load_model
 from assay.statistics.bootstrap import intervals
 
@@ -51,25 +54,45 @@ class TopKAttack:
         "gradient_x_input",
         "integrated_gradients(steps=8, rule=gauss_legendre)",
     )
-    measured: tuple[str | Spec, ...] | None = field(default=None, metadata={LATER: True})
+    """Differentiable explanation methods to attack."""
+    measured: tuple[str | Spec, ...] | None = None
+    """Methods that explain before and after the attack, one for each attacked method. Default: the attacked method."""
     objectives: tuple[AttackObjective, ...] = ("prediction_kept", "probability_matched")
+    """prediction_kept keeps the predicted class, probability_matched also its probability."""
     epsilon: float = 2.0
+    """Largest change of any entry of an embedding."""
     relative: bool = False
+    """Measure epsilon in root mean squares of the input's embeddings."""
     share: float = SHARE
+    """Share of the units whose scores the attack lowers (the top k)."""
     alpha: float = 1.0
+    """Weight of the explanation in probability_matched."""
     beta: float = 1.0
+    """Weight of the probability in probability_matched."""
     steps: int = 500
+    """Largest number of steps of gradient ascent."""
     rate: float = 0.1
-    halve: int = 200  # number of steps after which the rate is halved
-    tolerance: float = 1e-5  # moves below this (largest entry) are small
-    patience: int = 20  # number of consecutive small moves that end an attack
-    matched: float = 0.05  # largest difference of matched probabilities
+    """Step size of gradient ascent."""
+    halve: int = 200
+    """Halve the step size every this many steps."""
+    tolerance: float = 1e-5
+    """A step is small if no entry changes by more than this."""
+    patience: int = 20
+    """Stop after this many small steps in a row."""
+    matched: float = 0.05
+    """Largest difference between two probabilities that count as equal."""
     scale: Scale | None = "probability"  # as in the thesis: both terms of the objective are then probabilities
+    """Explain the probability, logit, ... of the class."""
     units: str = "token"
+    """What is scored: token, word, sentence or patch."""
     removal: str | None = None
-    shown: int = 8  # number of examples with heat maps and curves
+    """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
+    shown: int = 8
+    """Number of examples whose heat maps the report shows."""
     seed: int = 0
+    """Seed of the sample of examples and of random methods."""
     batch_tokens: int | None = None
+    """Token positions per forward pass; changes speed and memory, no number."""
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -78,58 +101,56 @@ class TopKAttack:
             if objective not in get_args(AttackObjective):
                 raise SpecError(f"Unknown objective {objective!r}; {nearest(objective, get_args(AttackObjective))}")
         if not self.methods or not self.objectives:
-            raise SpecError("top_k_attack needs at least one method and one objective")
+            raise SpecError("attack needs at least one method and one objective")
         if self.measured is not None and len(self.measured) != len(self.methods):
             given = f"{len(self.methods)} methods and {len(self.measured)} measured"
-            raise SpecError(f"top_k_attack: {given} methods; give one measured method for each method, or none")
+            raise SpecError(f"attack: {given} methods; give one measured method for each method, or none")
         positive = {name: getattr(self, name) for name in ("epsilon", "rate", "steps", "halve", "patience")}
         for name, value in positive.items():
             if not value > 0:
-                raise SpecError(f"top_k_attack: {name}={value} is not allowed; give a number above 0")
+                raise SpecError(f"attack: {name}={value} is not allowed; give a number above 0")
 
-    def run(self, model: Any, examples: Sequence[Example], *, progress: bool | None = None) -> list[Row]:
+    def run(self, model: Any, examples: Sequence[Example], bar: Progress | None = None) -> list[Row]:
         """One row per method, objective and example."""
         loaded = load_model(model)
         budget = self.batch_tokens or default_budget(loaded.device) // SECOND
-        job = Job.make(loaded, named_methods(self.methods), self.units, self.removal, None, self.seed, budget)
-        for name, method in job.methods.items():
+        session = Session.create(loaded, named_methods(self.methods), self.units, self.removal, None, self.seed, budget)
+        for name, method in session.methods.items():
             if not isinstance(method, WhiteBox):
                 raise UnsupportedError(
                     f"{name} cannot be attacked: it has no gradient; use gradient or integrated_gradients"
                 )
-        numbered = list(enumerate(examples))
-        with Progress("attacking", len(numbered) * len(job.methods) * len(self.objectives), progress) as bar:
-            return [
-                row for i in range(0, len(numbered), CHUNK) for row in self._chunk(job, numbered[i : i + CHUNK], bar)
-            ]
+        numbered, bar = list(enumerate(examples)), bar or Progress("", None, show=False)
+        chunks = [numbered[i : i + CHUNK] for i in range(0, len(numbered), CHUNK)]
+        return [row for chunk in chunks for row in self._chunk(session, chunk, bar)]
 
-    def _chunk(self, job: Job, chunk: Sequence[tuple[int, Example]], bar: Progress) -> Iterator[Row]:
-        scale = None if job.model.task == "regression" else self.scale  # it has one scale
-        on = job.open(chunk, [Target(scale=scale)] * len(chunk))
-        for name, method in job.methods.items():
+    def _chunk(self, session: Session, chunk: Sequence[tuple[int, Example]], bar: Progress) -> Iterator[Row]:
+        scale = None if session.model.task == "regression" else self.scale  # it has one scale
+        on = session.open(chunk, [Target(scale=scale)] * len(chunk))
+        for name, method in session.methods.items():
             for objective in self.objectives:
                 rows: dict[int, Row] = {}
-                todo = _batches(on, max(1, job.budget // getattr(method, "rows", 1)))
-                while todo:
-                    index = todo.pop()
-                    try:
-                        attacked = self._attack(job, method, objective, on, index)
-                    except (RuntimeError, MemoryError) as error:
-                        if not out_of_memory(error) or len(index) == 1:
-                            raise
-                        todo += [index[: len(index) // 2], index[len(index) // 2 :]]
-                        continue
-                    rows |= {i: {"method": name, **row} for i, row in zip(index, attacked, strict=True)}
-                    bar.advance(len(index))
+
+                def attack(
+                    batch: list[int], _: int, method: Any = method, objective: AttackObjective = objective
+                ) -> list[Row]:
+                    return self._attack(session, method, objective, on, batch)
+
+                budget = max(1, session.budget // getattr(method, "rows", 1))
+                for batch, attacked in run_in_batches([len(e) for e in on.encodings], budget, attack):
+                    rows |= {i: {"method": name, **row} for i, row in zip(batch, attacked, strict=True)}
+                    bar.advance(len(batch))
                 yield from (rows[i] for i in sorted(rows))
 
-    def _attack(self, job: Job, method: Any, objective: AttackObjective, on: Round, index: list[int]) -> list[Row]:
+    def _attack(
+        self, session: Session, method: Any, objective: AttackObjective, on: Round, index: list[int]
+    ) -> list[Row]:
         """All inputs of a batch at once."""
         encodings = [on.encodings[i] for i in index]
-        seeds = tuple(seed_of(job.seed, Spec.of(method), e.example.content) for e in encodings)  # as explain draws
-        batch = job.batch(encodings, seeds)
+        seeds = tuple(seed_of(*on.seed_key(method, e)) for e in encodings)
+        batch = batch_with_units(session.model, encodings, seeds, session.budget)
         problem = AttackProblem.of(
-            job.model, method, batch, [on.asked[i] for i in index], [e.players for e in encodings]
+            session.model, method, batch, [on.requested[i] for i in index], [e.players for e in encodings]
         )
         scale = problem.scale
         epsilon = self.epsilon * scale if self.relative else torch.full_like(scale, self.epsilon)
@@ -138,9 +159,9 @@ class TopKAttack:
         )
         k = [top_k(e.players, self.share) for e in encodings]
         state = ascend(problem, rule, epsilon, k)
-        if (measuring := self._measuring_method(job, method)) is not method:
+        if (measuring := self._measuring_method(session, method)) is not method:
             state.explain_with(replace(problem, method=measuring))
-        pairs = [_pair(job, method, on, i, state, b) for b, i in enumerate(index)]
+        pairs = [_pair(session, method, on, i, state, b) for b, i in enumerate(index)]
         reach = {"epsilon": epsilon, "epsilon_in_scale": epsilon / scale, "delta": state.best_delta.abs().amax((1, 2))}
         return [
             self._row(state, b, pair, k[b], objective, {name: float(value[b]) for name, value in reach.items()})
@@ -148,13 +169,13 @@ class TopKAttack:
             for b, pair in enumerate(pairs)
         ]
 
-    def _measuring_method(self, job: Job, method: Any) -> Any:
+    def _measuring_method(self, session: Session, method: Any) -> Any:
         """The method that explains before and after an attack on `method`."""
         if self.measured is None:
             return method
-        place = list(map(Spec.of, job.methods.values())).index(Spec.of(method))
-        session = Job.make(job.model, named_methods([self.measured[place]]), self.units, self.removal)
-        return next(iter(session.methods.values()))
+        place = list(map(Spec.of, session.methods.values())).index(Spec.of(method))
+        measuring = Session.create(session.model, named_methods([self.measured[place]]), self.units, self.removal)
+        return next(iter(measuring.methods.values()))
 
     def _row(
         self,
@@ -194,28 +215,19 @@ class TopKAttack:
         return {"original": pair[0].to_dict(), "attacked": pair[1].to_dict(), "curve": curve}
 
 
-def _batches(on: Round, budget: int) -> list[list[int]]:
-    """Batches of inputs of similar length within the budget of positions."""
-    out: list[list[int]] = []
-    for i in sorted(range(len(on.encodings)), key=lambda i: -len(on.encodings[i])):
-        if out and (len(out[-1]) + 1) * len(on.encodings[out[-1][0]]) <= budget:
-            out[-1].append(i)
-        else:
-            out.append([i])
-    return out
-
-
-def _pair(job: Job, method: Any, on: Round, i: int, state: AttackState, b: int) -> tuple[Attribution, Attribution]:
+def _pair(
+    session: Session, method: Any, on: Round, i: int, state: AttackState, b: int
+) -> tuple[Attribution, Attribution]:
     """The explanations before and after the attack."""
     encoding, label = on.encodings[i], int(state.labels[b])
-    target = replace(on.asked[i], label=label, scale=on.asked[i].scale or method.facts.scale)
+    target = replace(on.requested[i], label=label, scale=on.requested[i].scale or method.facts.scale)
 
     def attribution(scores: Tensor, probability: Tensor) -> Attribution:
         return Attribution(
             units=encoding.units,
             scores=pad_unseen(scores[b, : encoding.players].numpy(force=True), encoding),
             target=target,
-            label=job.model.labels[label],
+            label=session.model.labels[label],
             method=Spec.of(method),
             example_id=encoding.example.id,
             extra={"probability": float(probability[b])},

@@ -15,7 +15,9 @@ from assay.core.memory import trim_heap
 from assay.core.progress import Progress
 from assay.core.spec import Spec
 from assay.core.types import Attribution, Example, Scale, Target
-from assay.explainers.explain import CHUNK, Job, Round, named_methods
+from assay.explainers.methods import named_methods
+from assay.explainers.round import Round
+from assay.explainers.session import CHUNK, Session
 from assay.models import hooks
 from assay.models.load import load_model
 from assay.models.model import Model
@@ -48,37 +50,45 @@ class LayerRandomisation:
         "average_attention",
         "attention_rollout(residual=False)",
     )
+    """Explanation methods to check; `assay list methods` shows all."""
     modes: tuple[Mode, ...] = ("cascading", "independent")
+    """cascading re-initialises from the last block down to the first, independent one block at a time."""
     seeds: tuple[int, ...] = (0,)  # of the blocks; `seed` is that of the methods
+    """Number of random initialisations of each block, or a list of their seeds. Default: 1."""
     shared_parameters: bool = True
+    """Also re-initialise parameters that the first block shares with all others (T5's position bias)."""
     scale: Scale | None = None
+    """Explain the probability, logit, ... of the class. Default: each method's own scale."""
     units: str = "token"
+    """What is scored: token, word, sentence or patch."""
     removal: str | None = None
+    """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
     seed: int = 0
+    """Seed of the sample of examples and of random methods."""
     batch_tokens: int | None = None
+    """Token positions per forward pass; changes speed and memory, no number."""
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         if not self.methods or not self.modes or not self.seeds:
-            raise SpecError("layer_randomisation needs at least one method, one mode and one seed")
+            raise SpecError("randomise needs at least one method, one mode and one seed")
         for mode in self.modes:
             if mode not in get_args(Mode):
-                raise SpecError(f"Unknown mode {mode!r} of layer_randomisation; {nearest(mode, get_args(Mode))}")
+                raise SpecError(f"Unknown mode {mode!r} of randomise; {nearest(mode, get_args(Mode))}")
 
-    def run(self, model: Any, examples: Sequence[Example], *, progress: bool | None = None) -> list[Row]:
+    def run(self, model: Any, examples: Sequence[Example], bar: Progress | None = None) -> list[Row]:
         """Return one row per example, method, mode, block and seed; the model is restored bit for bit."""
         loaded = load_model(model)
-        job = Job.make(
+        session = Session.create(
             loaded, named_methods(self.methods), self.units, self.removal, None, self.seed, self.batch_tokens
         )
         steps = self.steps(loaded.n_blocks)
-        total = len(examples) * len(job.methods) * (1 + len(steps) * len(self.seeds))
         numbered = list(enumerate(examples))
         chunks = [numbered[i : i + CHUNK] for i in range(0, len(numbered), CHUNK)]
-        rounds = [job.open(chunk, [Target(scale=self.scale)] * len(chunk)) for chunk in chunks]  # encoded once
-        with Progress("randomising", total, progress) as bar:
-            before = [job.attributions(on, bar) for on in rounds]
-            return [row for seed in self.seeds for row in self._seeded(job, steps, rounds, before, seed, bar)]
+        rounds = [session.open(chunk, [Target(scale=self.scale)] * len(chunk)) for chunk in chunks]  # encoded once
+        bar = bar or Progress("", None, show=False)
+        before = [session.explain(on, bar) for on in rounds]
+        return [row for seed in self.seeds for row in self._seeded(session, steps, rounds, before, seed, bar)]
 
     def steps(self, n_blocks: int) -> Steps:
         """The blocks to re-initialise together; the first cascading step is also an independent one and runs once."""
@@ -91,7 +101,7 @@ class LayerRandomisation:
 
     def _seeded(
         self,
-        job: Job,
+        session: Session,
         steps: Steps,
         rounds: Sequence[Round],
         before: Sequence[Mapping[str, Attributions]],
@@ -99,12 +109,12 @@ class LayerRandomisation:
         bar: Progress,
     ) -> Iterator[Row]:
         weights = _reinitialised(
-            job.model, {b for blocks in steps for b in blocks}, seed, shared_parameters=self.shared_parameters
+            session.model, {b for blocks in steps for b in blocks}, seed, shared_parameters=self.shared_parameters
         )
         for blocks, stands_for in steps.items():
-            with job.model.with_blocks({b: weights[b] for b in blocks}):
-                again = [job.again(on, self._same_class(whole)) for on, whole in zip(rounds, before, strict=True)]
-                after = [job.attributions(on, bar) for on in again]
+            with session.model.with_blocks({b: weights[b] for b in blocks}):
+                again = [session.reopen(on, self._same_class(whole)) for on, whole in zip(rounds, before, strict=True)]
+                after = [session.explain(on, bar) for on in again]
             for mode, block in stands_for:
                 yield from _rows(before, after, {"mode": mode, "block": block, "blocks": len(blocks), "seed": seed})
         trim_heap()  # once per seed: after every step it would cost a tenth of the time

@@ -9,8 +9,6 @@ from torch import Tensor
 
 from assay.models.encoding import Batch
 from assay.models.model import Model
-from assay.models.readout import OwnHead
-from assay.models.target import Targets
 
 
 @dataclass
@@ -27,13 +25,13 @@ class HeadMeans:
         return values
 
 
-def head_means(model: Model, batch: Batch, targets: Targets) -> list[Tensor]:
-    """Attention of each layer averaged over heads, rows of padding zeroed; the pass also settles the targets."""
+def head_means(model: Model, batch: Batch) -> tuple[list[Tensor], Tensor]:
+    """Attention of each layer averaged over heads, rows of padding zeroed, and the logits (B,C) of the same pass."""
     tap = HeadMeans()
     with torch.no_grad():
-        targets.settle(model.tapped(batch, tap))
+        logits = model.tapped(batch, tap)
     real = batch.mask.unsqueeze(-1).float()  # (B,T,1)
-    return [layer * real for layer in tap.layers]
+    return [layer * real for layer in tap.layers], logits
 
 
 def rollout(layers: list[Tensor]) -> Tensor:
@@ -51,8 +49,8 @@ def query_mean(matrix: Tensor, batch: Batch) -> Tensor:
 
 
 def read_rows(matrix: Tensor, model: Model, batch: Batch) -> Tensor:
-    """(B,T,T) -> (B,T): the row of the position that the head reads; the mean of rows where the head reads a mean."""
-    if isinstance(model.readout, OwnHead):
+    """(B,T,T) -> (B,T): the row of the position that the head reads; their mean where the head takes a mean."""
+    if model.readout.reads_mean:
         return query_mean(matrix, batch)
     row = matrix[torch.arange(len(batch), device=matrix.device), batch.readout]
     return (row + matrix[:, model.family.lead :].mean(1)) / 2 if model.family.pools else row

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
-from torch import Tensor
 
+from assay.core.types import Scores
 from assay.explainers.attention._matrices import head_means, query_mean, read_rows, rollout
 from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
@@ -29,9 +29,10 @@ class AttentionRollout:
         scale="logit", signed=False, complete=False, class_dependent=False, passes="1 f", memory="L x T x T + H x T x T"
     )
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
-        layers = head_means(model, batch, targets)
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
+        layers, logits = head_means(model, batch)
         if self.residual:
             layers = [(layer + torch.eye(layer.shape[-1], device=layer.device)) / 2 for layer in layers]
         product = rollout(layers)
-        return query_mean(product, batch) if self.row == "mean" else read_rows(product, model, batch)
+        scores = query_mean(product, batch) if self.row == "mean" else read_rows(product, model, batch)
+        return Scores(scores, logits=logits)

@@ -8,6 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from assay.core.types import Scores
 from assay.explainers.attention._matrices import read_rows
 from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
@@ -42,15 +43,15 @@ class AttentionXGradient:
         scale="logit", signed=False, complete=False, class_dependent=True, passes="1 f + 1 b", memory="L x H x T x T"
     )
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         tap = _Probabilities()
         with torch.enable_grad():
             logits = model.tapped(batch, tap)
-            gradients = torch.autograd.grad(targets.settle(logits).values(logits).sum(), tap.layers)
+            gradients = torch.autograd.grad(targets.resolve(logits).values(logits).sum(), tap.layers)
         model.passes.backwards += len(batch)
         relevance = torch.eye(batch.ids.shape[1], device=logits.device).expand(len(batch), -1, -1)
         real = batch.mask.unsqueeze(-1).float()
         for probabilities, gradient in zip(tap.layers, gradients, strict=True):
             positive = (gradient * probabilities.detach()).clamp(min=0).mean(1).float()  # (B,T,T)
             relevance = relevance + (positive * real) @ relevance
-        return read_rows(relevance, model, batch)
+        return Scores(read_rows(relevance, model, batch), logits=logits)

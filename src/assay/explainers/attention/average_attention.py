@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import Tensor
 
+from assay.core.types import Scores
 from assay.explainers.attention._matrices import head_means, query_mean
 from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
@@ -26,5 +26,6 @@ class AverageAttention:
         scale="logit", signed=False, complete=False, class_dependent=False, passes="1 f", memory="L x T x T + H x T x T"
     )
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
-        return query_mean(torch.stack(head_means(model, batch, targets)).mean(0), batch)
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
+        layers, logits = head_means(model, batch)
+        return Scores(query_mean(torch.stack(layers).mean(0), batch), logits=logits)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from assay.core.types import Scores
 from assay.explainers.attention._matrices import read_rows, rollout
 from assay.explainers.protocols import MethodFacts
 from assay.models import hooks
@@ -36,19 +37,19 @@ class ValueZeroing:
         memory="L x T x T + H x T x T per copy run at once",
     )
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         hooks.need_blocks(model.hf, model.family)
         rows = []
         for i in range(len(batch)):
             try:
-                rows.append(self._attribute_one(model, batch.take([i]), targets.take([i])))
+                rows.append(self._attribute_one(model, batch.take([i])))
             except NotFiniteError as error:
                 error.row = i  # the input, not the copy
                 raise
-        targets.settle(torch.cat([logits for _, logits in rows]))
-        return torch.cat([scores for scores, _ in rows])
+        scores, logits = (torch.cat(parts) for parts in zip(*rows, strict=True))
+        return Scores(scores, logits=logits)
 
-    def _attribute_one(self, model: Model, batch: Batch, targets: Targets) -> tuple[Tensor, Tensor]:
+    def _attribute_one(self, model: Model, batch: Batch) -> tuple[Tensor, Tensor]:
         """Scores (1,T) and logits (1,C) of one input."""
         used = int(batch.mask.sum())
         zeroed = torch.arange(used, device=batch.ids.device)

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
+from assay.core.types import Scores
 from assay.explainers.attention._matrices import read_rows, rollout
 from assay.explainers.decomposition._vectors import add_own, head_vectors, slices, weighted
 from assay.explainers.decomposition.globenc import unscaled
@@ -40,12 +41,11 @@ class Alti:
         memory="T x T x D, in chunks of rows",
     )
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         trace = model.trace(batch)
-        targets.settle(trace.logits)
         with torch.no_grad():
             layers = [contributions(block, 1 if self.distance == "l1" else 2) for block in trace.blocks]
-            return read_rows(rollout(layers), model, batch)
+            return Scores(read_rows(rollout(layers), model, batch), logits=trace.logits)
 
 
 def contributions(block: Block, p: int) -> Tensor:

@@ -60,7 +60,7 @@ class Decompx:
             model.passes.backwards += len(batch)
         else:
             scores = self._by_vectors(trace, weights)
-        return Scores(scores, _remainder(scores, trace, weights, batch))
+        return Scores(scores, _remainder(scores, trace, weights, batch), trace.logits)
 
     def _by_vectors(self, trace: Trace, weights: Tensor) -> Tensor:
         settings = DecompositionSettings(self.bias, self.activation, self.gate)
@@ -86,7 +86,7 @@ def class_weights(logits: Tensor, targets: Targets) -> Tensor:
     """(B,C) the slope of each value at the logits: 1 at the target's class on the scale of logits."""
     with torch.enable_grad():
         leaf = logits.detach().requires_grad_()
-        (slope,) = torch.autograd.grad(targets.settle(logits).values(leaf).sum(), leaf)
+        (slope,) = torch.autograd.grad(targets.resolve(logits).values(leaf).sum(), leaf)
     return slope
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from assay.core.types import Scores
 from assay.explainers.attention._matrices import read_rows, rollout
 from assay.explainers.decomposition._norms import lengths
 from assay.explainers.decomposition._vectors import head_vectors
@@ -32,12 +33,12 @@ class Globenc:
         scale="logit", signed=False, complete=False, class_dependent=False, passes="1 f", memory="H x T x T"
     )
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         trace = model.trace(batch)
-        targets.settle(trace.logits)
         real = trace.mask.unsqueeze(-1)
         with torch.no_grad():
-            return read_rows(rollout([block_lengths(block) * real for block in trace.blocks]), model, batch)
+            scores = read_rows(rollout([block_lengths(block) * real for block in trace.blocks]), model, batch)
+        return Scores(scores, logits=trace.logits)
 
 
 def block_lengths(block: Block) -> Tensor:

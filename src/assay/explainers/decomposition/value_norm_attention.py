@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
-from torch import Tensor
 
+from assay.core.types import Scores
 from assay.explainers.attention._matrices import query_mean, read_rows, rollout
 from assay.explainers.decomposition._norms import lengths
 from assay.explainers.decomposition._vectors import head_vectors
@@ -31,9 +31,8 @@ class ValueNormAttention:
         scale="logit", signed=False, complete=False, class_dependent=False, passes="1 f", memory="H x T x T"
     )
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         trace = model.trace(batch)
-        targets.settle(trace.logits)
         real = trace.mask.unsqueeze(-1)
         layers = []
         with torch.no_grad():
@@ -41,4 +40,5 @@ class ValueNormAttention:
                 brought = head_vectors(block.attention, block.inputs)
                 layers.append(lengths(block.attention.probabilities, brought) * real)
         matrix = rollout(layers) if self.aggregation == "rollout" else torch.stack(layers).mean(0)
-        return query_mean(matrix, batch) if self.row == "mean" else read_rows(matrix, model, batch)
+        scores = query_mean(matrix, batch) if self.row == "mean" else read_rows(matrix, model, batch)
+        return Scores(scores, logits=trace.logits)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from assay.core.types import Scores
 from assay.explainers.gradient._baseline import baseline_embeddings
 from assay.explainers.protocols import MethodFacts
 from assay.models import hooks
@@ -32,15 +33,15 @@ class DeepLift:
         scale="logit", signed=True, complete=False, class_dependent=True, passes="2 f + 1 b", memory="L x T x D"
     )
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         reference = baseline_embeddings(model, batch, self.baseline)
         modules = hooks.activations(model.hf)
         records: dict[nn.Module, list[Tensor]] = {module: [] for module in modules}
         with _hooks(modules, lambda m: _record(records[m])), torch.no_grad():
             model.logits(replace(batch, embeddings=reference))
         with _hooks(modules, lambda m: _rescale(records[m])):
-            _, multiplier, embeddings = model.gradients(batch, targets, settle=True)
-        return (multiplier * (embeddings - reference)).sum(-1)
+            multiplier, _, embeddings, logits = model.gradients(batch, targets, whole=True)
+        return Scores((multiplier * (embeddings - reference)).sum(-1), logits=logits)
 
 
 def _hooks(modules: list[nn.Module], make: Callable[[nn.Module], Callable[..., Any]]) -> ExitStack:

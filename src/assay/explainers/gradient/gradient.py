@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from assay.core.types import Scores
 from assay.explainers.protocols import MethodFacts
 from assay.models import hooks
 from assay.models.encoding import Batch
@@ -39,11 +40,11 @@ class Gradient:
             memory="L x T x D",
         )
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
-        gradient = model.gradients(batch, targets, settle=True).gradient
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
+        gradient, _, _, logits = model.gradients(batch, targets, whole=True)
         if self.reduction == "vocabulary":
-            return gradient @ _root(hooks.word_table(model.hf, model.family)).to(gradient)
-        return gradient if self.reduction == "l2" else gradient.sum(-1)
+            gradient = gradient @ _root(hooks.word_table(model.hf, model.family)).to(gradient)
+        return Scores(gradient.sum(-1) if self.reduction == "sum" else gradient, logits=logits)
 
 
 _ROOTS = WeakTensorKeyDictionary()  # by word table, while it exists: all batches share one root

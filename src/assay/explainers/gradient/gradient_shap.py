@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from assay.core.types import Scores
 from assay.explainers.gradient._baseline import baseline_embeddings
 from assay.explainers.gradient._points import each, summed_gradients
 from assay.explainers.protocols import MethodFacts
@@ -46,8 +47,8 @@ class GradientShap:
     def rows(self) -> int:
         return self.samples
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
-        model.full_logits(batch, targets)
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
+        logits = model.full_logits(batch)
         embeddings = model.embeddings(batch)
         reference = baseline_embeddings(model, batch, self.baseline)
         strata = np.arange(self.samples)
@@ -58,5 +59,5 @@ class GradientShap:
             return reference[owner].lerp(embeddings[owner], alpha[row].view(-1, 1, 1))
 
         weight = torch.full_like(alpha, 1 / self.samples)
-        mean = summed_gradients(model, batch, targets, each(batch, self.samples), weight, between)
-        return (mean * (embeddings - reference)).sum(-1)
+        mean = summed_gradients(model, batch, targets.resolve(logits), each(batch, self.samples), weight, between)
+        return Scores((mean * (embeddings - reference)).sum(-1), logits=logits)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from torch import Tensor
-
+from assay.core.types import Scores
 from assay.explainers.gradient._length import need_length
 from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
@@ -26,7 +25,7 @@ class GradientXInput:
         scale="logit", signed=True, complete=False, class_dependent=True, passes="1 f + 1 b", memory="L x T x D"
     )
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         need_length(model)
-        _, gradient, embeddings = model.gradients(batch, targets, settle=True)
-        return (gradient * embeddings).sum(-1)
+        result = model.gradients(batch, targets, whole=True)
+        return Scores((result.gradient * result.embeddings).sum(-1), logits=result.logits)

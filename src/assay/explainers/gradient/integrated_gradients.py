@@ -64,7 +64,7 @@ class IntegratedGradients:
             error[again] = (scores[again].sum(-1).double() - gain[again]).abs()
             steps = [count if i in again else s for i, s in enumerate(steps)]
         extra = {"completeness_error": error.tolist(), "steps": steps, "value_empty": known[:, 0].tolist()}
-        return Scores(scores, extra)
+        return Scores(scores, extra, path.logits)
 
     def _integral(self, path: EmbeddingPath, known: Tensor, rows: range | list[int], steps: int) -> Tensor:
         """(R,T) scores of some of the inputs."""
@@ -84,18 +84,18 @@ class EmbeddingPath:
     targets: Targets
     start: Tensor  # (B,T,D)
     end: Tensor  # (B,T,D)
+    logits: Tensor  # (B,C) at the end
 
     @staticmethod
     def between(model: Model, batch: Batch, targets: Targets, start: Tensor) -> EmbeddingPath:
-        model.full_logits(batch, targets)
-        return EmbeddingPath(model, batch, targets, start, model.embeddings(batch))
+        logits = model.full_logits(batch)
+        return EmbeddingPath(model, batch, targets.resolve(logits), start, model.embeddings(batch), logits)
 
     def take(self, rows: list[int]) -> EmbeddingPath:
         if rows == list(range(len(self.batch))):
             return self
-        return EmbeddingPath(
-            self.model, self.batch.take(rows), self.targets.take(rows), self.start[rows], self.end[rows]
-        )
+        parts = (tensor[rows] for tensor in (self.start, self.end, self.logits))
+        return EmbeddingPath(self.model, self.batch.take(rows), self.targets.take(rows), *parts)
 
     def point(self, owner: Tensor, alpha: Tensor) -> Tensor:
         return self.start[owner].lerp(self.end[owner], alpha.view(-1, 1, 1))
@@ -111,8 +111,7 @@ class EmbeddingPath:
             point = self.point(owner[rows], alpha[rows])
             logits = self.model.logits(replace(self.batch.take(index), embeddings=point))
             values.append(self.targets.take(index).values(logits.double()))
-        full = self.model.full_logits(self.batch, self.targets)
-        last = self.targets.values(full.double())
+        last = self.targets.values(self.logits.double())
         return torch.cat([torch.cat(values).view(len(self.batch), -1), last[:, None]], 1)
 
     def integral(self, nodes: Reals, weights: Reals) -> Tensor:

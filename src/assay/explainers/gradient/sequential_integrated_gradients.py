@@ -57,11 +57,11 @@ class SequentialIntegratedGradients:
         moves = _Moves.of(model, batch, targets, baseline_embeddings(model, batch, self.baseline))
         exact = moves.effects()  # (B,T)
         if self.exact:
-            return Scores(exact, {"form": ["exact"] * len(batch)})
+            return Scores(exact, {"form": ["exact"] * len(batch)}, moves.logits)
         nodes, weights = (torch.from_numpy(a).to(moves.end) for a in quadrature(self.rule, self.steps))
         walked = moves.integrals(nodes, weights)
         error = (walked - exact).abs().amax(1).tolist()
-        return Scores(walked, {"form": ["path"] * len(batch), "quadrature_error": error})
+        return Scores(walked, {"form": ["path"] * len(batch), "quadrature_error": error}, moves.logits)
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,15 @@ class _Moves:
     targets: Targets
     start: Tensor  # (B,T,D)
     end: Tensor  # (B,T,D)
+    logits: Tensor  # (B,C) of the whole inputs
     owner: Tensor  # (R,) which input moves
     place: Tensor  # (R,) and where
 
     @staticmethod
     def of(model: Model, batch: Batch, targets: Targets, start: Tensor) -> _Moves:
-        model.full_logits(batch, targets)
+        logits = model.full_logits(batch)
         owner, place = batch.playing.nonzero(as_tuple=True)
-        return _Moves(model, batch, targets, start, model.embeddings(batch), owner, place)
+        return _Moves(model, batch, targets.resolve(logits), start, model.embeddings(batch), logits, owner, place)
 
     def points(self, move: Tensor, alpha: Tensor) -> tuple[Batch, Targets]:
         """Inputs (K,T,D) with the token of each move at start + alpha (end - start)."""
@@ -94,7 +95,7 @@ class _Moves:
     @torch.no_grad()
     def effects(self) -> Tensor:
         """(B,T) v(x) - v(x with the baseline at one place), in float64; 0 at special tokens."""
-        full = self.targets.values(self.model.full_logits(self.batch, self.targets).double())  # (B,)
+        full = self.targets.values(self.logits.double())  # (B,)
 
         def lost(move: Tensor, rows: Tensor) -> Tensor:
             points, targets = self.points(move, self.end.new_zeros(len(move)))

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from assay.core.types import Scores
 from assay.explainers.gradient._length import need_length
 from assay.explainers.gradient._points import each, summed_gradients
 from assay.explainers.protocols import MethodFacts
@@ -49,10 +50,10 @@ class SmoothGrad:
     def rows(self) -> int:
         return self.samples
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         if self.reduction == "x_input":
             need_length(model)
-        model.full_logits(batch, targets)
+        logits = model.full_logits(batch)
         embeddings = model.embeddings(batch)
         spread = _spread(embeddings, batch)
 
@@ -62,10 +63,10 @@ class SmoothGrad:
             return embeddings[owner] + self.noise * spread[owner].view(-1, 1, 1) * noise
 
         weight = embeddings.new_full((len(batch) * self.samples,), 1 / self.samples)
-        mean = summed_gradients(model, batch, targets, each(batch, self.samples), weight, noisy)
+        mean = summed_gradients(model, batch, targets.resolve(logits), each(batch, self.samples), weight, noisy)
         if self.reduction == "x_input":
-            return (mean * embeddings).sum(-1)
-        return mean if self.reduction == "l2" else mean.sum(-1)
+            mean = mean * embeddings
+        return Scores(mean if self.reduction == "l2" else mean.sum(-1), logits=logits)
 
 
 def _spread(embeddings: Tensor, batch: Batch) -> Tensor:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from torch import Tensor
 
-from assay.core.spec import LATER
+from assay.core.types import Scores
 from assay.explainers.gradient._baseline import baseline_embeddings
 from assay.explainers.gradient._length import need_length
 from assay.explainers.gradient._quadrature import quadrature
@@ -33,7 +32,7 @@ class WeightedIntegratedGradients:
 
     steps: int = 50
     baseline: str | None = "zero"
-    rule: Literal["right", "gauss_legendre", "left", "middle"] = field(default="right", metadata={LATER: True})
+    rule: Literal["right", "gauss_legendre", "left", "middle"] = "right"
     facts: ClassVar[MethodFacts] = MethodFacts(
         scale="logit",
         signed=True,
@@ -51,9 +50,9 @@ class WeightedIntegratedGradients:
     def rows(self) -> int:
         return self.steps
 
-    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Tensor:
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         if self.baseline == "zero":
             need_length(model)
         path = EmbeddingPath.between(model, batch, targets, baseline_embeddings(model, batch, self.baseline))
         nodes, weights = (np.tile(a, (len(batch), 1)) for a in quadrature(self.rule, self.steps))
-        return path.integral(nodes, nodes * weights)
+        return Scores(path.integral(nodes, nodes * weights), logits=path.logits)

@@ -1,4 +1,4 @@
-"""Removals: what takes the place of a unit. One file each."""
+"""Removals: what replaces a removed unit. One file each."""
 
 from __future__ import annotations
 
@@ -19,28 +19,32 @@ REMOVALS = Catalog("assay.masking.removal", "removal")
 
 
 class Removal(Protocol):
-    """How a unit is taken out. Read-out, position ids and attention mask of what stays never move (but for delete)."""
+    """How units are removed. Except for delete, read-out, position ids and attention mask stay the same."""
 
-    shortens: ClassVar[bool]  # whether rows get shorter: they are then sorted by what is left
+    shortens: ClassVar[bool]  # whether rows get shorter
+
+    @property
+    def name(self) -> str:
+        """Its name in the catalogue, as callers and records write it."""
 
     def available(self, model: Model) -> str | None:
-        """None, or why this model cannot have it."""
+        """None, or the reason why it does not work with this model."""
 
     def rows(self, model: Model, encoding: Encoding, keep: Bools) -> Rows:
         """Variants of an example with the positions where `keep` (M,T) is False removed."""
 
     def reference(self, model: Model, batch: Batch) -> Tensor:
-        """(B,T,D) embeddings with every playing position removed: the far end of a soft mask."""
+        """(B,T,D) embeddings with all units removed: the baseline of paths and soft masks."""
 
 
 def removal_for(model: Model, name: str | None, *, warn: bool = True) -> Removal:
-    """The removal of a name, or the model's default: the mask token, else pad, else unk, with a warning."""
+    """The removal with a name, or the model's default: the mask token or, with a warning, pad, unk or zero."""
     if name is not None:
         removal: Removal = REMOVALS.make(name)
         reason = removal.available(model)
         if reason:
             others = [n for n in REMOVALS.names if REMOVALS.make(n).available(model) is None]
-            raise UnsupportedError(f"removal {name!r}: {reason}; this model has {', '.join(others)}")
+            raise UnsupportedError(f"removal {name!r}: {reason}; this model supports {', '.join(others)}")
         return removal
     if model.family.images:
         return REMOVALS.make("mean_colour")  # type: ignore[no-any-return]
@@ -50,4 +54,4 @@ def removal_for(model: Model, name: str | None, *, warn: bool = True) -> Removal
             if warn and default != "mask_token":
                 warnings.warn(f"{model.name} has no mask token; units are removed by {default!r}", stacklevel=3)
             return removal
-    raise UnsupportedError(f"{model.name} has no removal")
+    raise UnsupportedError(f"no removal works with {model.name}")

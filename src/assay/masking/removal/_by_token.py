@@ -1,4 +1,4 @@
-"""What the removals by a token share: the same sequence with other ids; nothing else moves."""
+"""Removals that replace tokens: the same sequence with other ids, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ByToken:
-    """Each removed token becomes one of the tokenizer's special tokens."""
+    """Replaces each removed token by a special token of the tokenizer."""
 
+    name: str
     token: str  # mask, pad or unk
     shortens: ClassVar[bool] = False
 
@@ -38,5 +39,5 @@ class ByToken:
         return torch.where(batch.playing.unsqueeze(-1), other, own)
 
     def _id(self, model: Model) -> int | None:
-        found: int | None = getattr(model.tokenizer, f"{self.token}_token_id")
-        return found
+        token_id: int | None = getattr(model.tokenizer, f"{self.token}_token_id")
+        return token_id

@@ -1,5 +1,5 @@
-"""Put the mask token in a unit's place: what masked language models read as "something unknown stands here"."""
+"""Replace units by the mask token."""
 
 from assay.masking.removal._by_token import ByToken
 
-MaskToken = ByToken("mask")
+MaskToken = ByToken("mask_token", token="mask")

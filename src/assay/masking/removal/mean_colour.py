@@ -1,4 +1,4 @@
-"""The image's mean colour in a patch's place."""
+"""Replace patches by the mean colour of the image."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeanColour:
-    """Each removed patch is filled with the mean of each colour channel over the whole image."""
+    """Fills each removed patch with the mean of each colour channel over the whole image."""
 
+    name: ClassVar[str] = "mean_colour"
     shortens: ClassVar[bool] = False
 
     def available(self, model: Model) -> str | None:

@@ -1,5 +1,5 @@
-"""Put the pad token in a unit's place; the attention mask stays 1 and positions stay where they are."""
+"""Replace units by the pad token; attention mask and positions stay the same."""
 
 from assay.masking.removal._by_token import ByToken
 
-Pad = ByToken("pad")
+Pad = ByToken("pad", token="pad")

@@ -1,5 +1,5 @@
-"""Put the unknown token in a unit's place."""
+"""Replace units by the unknown token."""
 
 from assay.masking.removal._by_token import ByToken
 
-Unk = ByToken("unk")
+Unk = ByToken("unk", token="unk")

@@ -1,4 +1,4 @@
-"""A zero embedding in a unit's place: the look-up row (or patch projection) becomes 0, its position stays."""
+"""Replace units by zero embeddings; positions stay the same."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Zero:
-    """Each removed position's word embedding is 0. Works for every family, also for images."""
+    """Sets the word embedding (or patch projection) of removed positions to 0. Works for all families."""
 
+    name: ClassVar[str] = "zero"
     shortens: ClassVar[bool] = False
 
     def available(self, model: Model) -> str | None:

@@ -1,4 +1,4 @@
-"""DeBERTa v2 and v3 (He et al. 2021): disentangled attention computed by the model itself, so it is tapped by hooks."""
+"""DeBERTa v2 and v3 (He et al. 2021): disentangled attention in the model's own code, tapped by hooks."""
 
 from assay.models.families import Family
 

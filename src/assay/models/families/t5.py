@@ -1,7 +1,7 @@
-"""T5 encoder (Raffel et al. 2020): relative positions inside attention; gets a masked-mean head of ours.
+"""T5 encoder (Raffel et al. 2020): relative positions inside attention; uses a masked-mean head of Assay's.
 
-The first block owns the position bias that all blocks add. `get_input_embeddings()` returns `shared`,
-which the encoder does not call: hook `encoder.embed_tokens`.
+The first block owns the position bias that all blocks add. `get_input_embeddings()` returns `shared`, which the
+encoder does not call, so the hook goes on `encoder.embed_tokens`.
 """
 
 from assay.models.families import Family

@@ -1,4 +1,4 @@
-"""Heads that transformers lacks; saved as head.safetensors beside the encoder, named in assay.json."""
+"""Classification heads that transformers lacks; saved as head.safetensors next to the encoder, with assay.json."""
 
 from assay.core.catalog import Catalog
 

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 
 class Mean(nn.Module):
-    """logits = W mean_t(h_t) + b over real positions; padding never counts."""
+    """logits = W mean_t(h_t) + b over real positions, without padding."""
 
     def __init__(self, width: int, classes: int, dropout: float = 0.1) -> None:
         super().__init__()

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from assay.core.types import Attribution
 from assay.datasets.dataset import Dataset
-from assay.experiments.references import identity
 from assay.experiments.store import Record
 from assay.experiments.worker import versions
 from assay.models.model import Model
@@ -55,7 +54,7 @@ class Evaluation:
             dataset=dataset,
             methods=methods,
             metrics=metrics,
-            settings=task.spec(identity(model), model),
+            settings=task.spec(model.identity, model),
             examples=tuple(name for part in slices for name in part["examples"]),
             values={m: {k: column("values", m, k) for k in methods} for m in metrics},
             weights={m: column("weights", m) for m in slices[0]["weights"]},

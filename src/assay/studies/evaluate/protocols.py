@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.faithfulness.protocol import get_protocol
-from assay.masking.removal import REMOVALS
 from assay.models.model import Model
 from assay.studies.evaluate.task import metric_removal
 
@@ -40,19 +39,10 @@ def steps(metric: Any) -> Steps:
     return Steps("kept", share) if kept else Steps("removed", 1 - share)
 
 
-def removal_name(removal: Any) -> str:
-    """The public name of a removal, by the words that a record has for it."""
-    return next((n for n in REMOVALS.names if removal_key(REMOVALS.make(n)) == removal_key(removal)), str(removal))
-
-
-def removal_key(removal: Any) -> str:
-    return removal if isinstance(removal, str) else f"{type(removal).__name__}{getattr(removal, 'token', '')}"
-
-
 def protocol_words(metric: Any, model: Model) -> dict[str, str]:
     """The protocol in words, line by line."""
     rule, step = get_protocol(metric.protocol), steps(metric)
-    used, wanted = removal_name(metric_removal(model, metric)), metric.facts.removal or rule.removal
+    used, wanted = metric_removal(model, metric).name, metric.facts.removal or rule.removal
     shares = "one by one" if step.one_by_one else ", ".join(f"{100 * s:g}" for s in step.shares) + " %"
     at_least = f", at least {rule.minimum}" if rule.minimum else ""
     return {

@@ -9,7 +9,6 @@ from assay.core.spec import Spec
 from assay.masking.removal import removal_for
 from assay.reports.study_page import pairs
 from assay.studies.evaluate.evaluation import Evaluation
-from assay.studies.evaluate.protocols import removal_key, removal_name
 
 
 def python_call(evaluation: Evaluation) -> str:
@@ -19,8 +18,8 @@ def python_call(evaluation: Evaluation) -> str:
         "methods": [str(Spec.of(made, full=False)) for made in evaluation.methods.values()],
         "metrics": list(evaluation.metrics),
     }
-    if settings["removal"] != removal_key(removal_for(evaluation.model, None, warn=False)):
-        given["removal"] = removal_name(settings["removal"])
+    if settings["removal"] != removal_for(evaluation.model, None, warn=False).name:
+        given["removal"] = settings["removal"]
     usual = {"units": "token", "scope": None, "target": "predicted"}
     given |= {name: settings[name] for name, default in usual.items() if settings[name] != default}
     if settings["agreement"][0] != "spearman":
@@ -55,7 +54,7 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
         "seed": str(settings["seed"]),
         "explained class": settings["target"],
         "units": settings["units"] if settings["scope"] is None else f"{settings['units']}, {settings['scope']} only",
-        "removal by methods": removal_name(settings["removal"]),
+        "removal by methods": settings["removal"],
         "prompt": settings["prompt"] or "",
         "versions": ", ".join(f"{name} {version}" for name, version in evaluation.provenance.items()),
     }

@@ -72,7 +72,7 @@ class Evaluate:
     @cached_property
     def resolved_methods(self) -> dict[str, Any]:
         """Method objects by their specs."""
-        from assay.explainers.explain import named_methods, with_baseline
+        from assay.explainers.methods import named_methods, with_baseline
 
         return {name: with_baseline(method, self.removal) for name, method in named_methods(self.methods).items()}
 

@@ -20,8 +20,8 @@ from assay.datasets.dataset import Dataset
 from assay.evaluation.attribution_metric import descending_order, rationale_units, without_unseen
 from assay.evaluation.metrics import is_faithfulness
 from assay.experiments.job import JobContext, JobResult, Row
-from assay.explainers.explain import Job as Session
-from assay.explainers.explain import Round
+from assay.explainers.round import Round
+from assay.explainers.session import Session
 from assay.faithfulness.protocol import get_protocol
 from assay.masking.game import Game
 from assay.masking.removal import REMOVALS, removal_for
@@ -57,7 +57,7 @@ class EvaluateTask:
             "metrics": {name: [str(Spec.of(m)), m.facts.revision] for name, m in self.metrics.items()},
             "agreement": [str(Spec.of(self.agreement)), self.agreement.facts.revision],
             "units": s.units,
-            "removal": s.removal if model is None else removal_words(model, s.removal),
+            "removal": s.removal if model is None else removal_for(model, s.removal).name,
             "scope": s.scope,
             "target": s.target,
             "scale": s.scale,
@@ -66,7 +66,7 @@ class EvaluateTask:
 
     def run(self, context: JobContext) -> JobResult:
         model, data, examples, s = context.model(), context.dataset(), context.examples(), self.settings
-        session = Session.make(model, self.methods, s.units, s.removal, s.scope, s.seed, s.batch_tokens)
+        session = Session.create(model, self.methods, s.units, s.removal, s.scope, s.seed, s.batch_tokens)
         targets = [self.target(model, data, example) for _, example in examples]
         rows = evaluate_slice(session, examples, targets, self.metrics, self.agreement, context.bar)
         shown = context.job.spec["shown"]
@@ -96,7 +96,7 @@ def evaluate_slice(
 ) -> dict[str, Any]:
     """Values per metric, method and example, curves, agreement of methods, costs and the model's own outputs."""
     on = session.open(examples, targets)
-    attributions = session.attributions(on, bar)
+    attributions = session.explain(on, bar)
     trim_heap()
     masking_metrics = {name: metric for name, metric in metrics.items() if is_faithfulness(metric)}
     values, curves = faithfulness(session, on, attributions, masking_metrics)
@@ -207,9 +207,3 @@ def _resampled(curve: Any, fixed: bool) -> list[float]:
 def _timeless(attributions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without the seconds, which are provenance."""
     return [{**a, "cost": {**a["cost"], "seconds": 0.0}} for a in attributions]
-
-
-def removal_words(model: Model, name: str | None) -> str:
-    """How records spell a removal."""
-    removal = removal_for(model, name)
-    return f"{type(removal).__name__}{getattr(removal, 'token', '')}"

@@ -12,7 +12,7 @@ from assay.evaluation.roar.masks import Amount, By, amounts
 from assay.experiments.job import Job
 from assay.experiments.study import ReportContext, StudyContext, StudyReport
 from assay.experiments.training_task import KEPT_FILES
-from assay.explainers.explain import named_methods
+from assay.explainers.methods import named_methods
 from assay.studies.measurable.tasks import CurveTask, MaskedFinetuningTask
 from assay.studies.roar.study import METHODS, RANDOM, check_family, check_steps, specs_of, trained_model
 from assay.studies.roar.tasks import RankTask, RoarData

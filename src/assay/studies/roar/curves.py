@@ -18,7 +18,7 @@ from assay.experiments.references import TrainedModel, bare
 from assay.experiments.store import Store
 from assay.experiments.study import StudyCell
 from assay.experiments.training_task import TrainingTask
-from assay.explainers.explain import named_methods
+from assay.explainers.methods import named_methods
 from assay.statistics.bootstrap import Interval
 from assay.studies.measurable.study import Measurable
 from assay.studies.measurable.tasks import CurveTask, MaskedFinetuningTask

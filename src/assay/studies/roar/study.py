@@ -14,7 +14,7 @@ from assay.experiments.job import Job, Task
 from assay.experiments.references import TrainedModel
 from assay.experiments.study import ReportContext, StudyContext, StudyReport
 from assay.explainers import METHODS as CATALOGUE
-from assay.explainers.explain import named_methods
+from assay.explainers.methods import named_methods
 from assay.explainers.supported import supported
 from assay.studies.roar.tasks import RankTask, RetrainTask, RoarData, UnmaskedTask
 from assay.training.scratch import is_scratch

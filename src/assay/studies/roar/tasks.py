@@ -25,8 +25,8 @@ from assay.datasets.load import load_dataset
 from assay.evaluation.roar.masks import Amount, order, whole
 from assay.experiments.job import JobContext, JobResult, Row
 from assay.experiments.training_task import TrainingTask, performance_metrics, training_seconds
-from assay.explainers.explain import Job as Explaining
-from assay.explainers.explain import named_methods
+from assay.explainers.methods import named_methods
+from assay.explainers.session import Session
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.training.classifier import Trainable, predict
@@ -93,13 +93,13 @@ class RankTask:
 
     def ranked(self, model: Model, data: Dataset, done: Ranks | None) -> tuple[Ranks, list[NDArray[Any]]]:
         """The spans of every example in masking order, and the scores of its words that are not masked yet."""
-        asked = Explaining.make(
+        session = Session.create(
             model, named_methods([self.method]), scope=PRIMARY, seed=self.seed, batch_tokens=self.batch_tokens
         )
         ranks, scores = [], []
-        found = self._explained(asked, data)
+        explained = self._explained(session, data)
         for i, example in enumerate(data):
-            spans, values = found.get(i, ([], np.zeros(0)))
+            spans, values = explained.get(i, ([], np.zeros(0)))
             old = {span: u for u, span in enumerate(spans)}
             masked = [old[span] for span in ([] if done is None else done[i][: len(example.removed)])]
             rng = generator("roar ties", self.seed, example.content)
@@ -107,23 +107,23 @@ class RankTask:
             scores.append(np.delete(values, masked))
         return ranks, scores
 
-    def _explained(self, asked: Explaining, data: Dataset) -> dict[int, Explained]:
+    def _explained(self, session: Session, data: Dataset) -> dict[int, Explained]:
         """Scores by position in the data; texts without words are left out."""
         out: dict[int, Explained] = {}
         examples = list(enumerate(data))
         for start in range(0, len(examples), CHUNK):
             chunk = examples[start : start + CHUNK]
             try:
-                found = list(self._chunk(asked, data, chunk))
+                explained = list(self._chunk(session, data, chunk))
             except InputError:  # rare, so checking first would cost more
-                chunk = [(i, e) for i, e in chunk if _readable(asked, e)]
-                found = list(self._chunk(asked, data, chunk)) if chunk else []
-            out |= zip((i for i, _ in chunk), found, strict=True)
+                chunk = [(i, e) for i, e in chunk if _readable(session, e)]
+                explained = list(self._chunk(session, data, chunk)) if chunk else []
+            out |= zip((i for i, _ in chunk), explained, strict=True)
         return out
 
-    def _chunk(self, asked: Explaining, data: Dataset, chunk: Sequence[tuple[int, Example]]) -> Iterator[Explained]:
-        targets = [gold_label(e, data, asked.model) if self.target == "gold" else None for _, e in chunk]
-        for a in asked.run(chunk, targets, Progress("", None, show=False))[self.method]:
+    def _chunk(self, session: Session, data: Dataset, chunk: Sequence[tuple[int, Example]]) -> Iterator[Explained]:
+        targets = [gold_label(e, data, session.model) if self.target == "gold" else None for _, e in chunk]
+        for a in session.explain_chunk(chunk, targets, Progress("", None, show=False))[self.method]:
             seen = [u for u, unit in enumerate(a.units) if unit.seen]
             values = a.scores[seen].astype(np.float64)
             spans = [Span(PRIMARY, a.units[u].start, a.units[u].end) for u in seen]
@@ -134,9 +134,9 @@ class RankTask:
             yield {"metric": f"mass_{name}", "value": value}
 
 
-def _readable(asked: Explaining, example: Example) -> bool:
+def _readable(session: Session, example: Example) -> bool:
     try:
-        asked.encode(example, 0)
+        session.encode(example, 0)
     except InputError:
         return False
     return True

@@ -1,0 +1,77 @@
+"""`assay.explain`: explain predictions with one method or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from assay.core.attributions import Attributions
+from assay.core.errors import InputError
+from assay.core.progress import Progress
+from assay.core.types import Example
+from assay.datasets.examples import as_examples, is_single
+from assay.explainers.methods import named_methods
+from assay.explainers.session import CHUNK, Session
+
+
+def explain(
+    model: Any,
+    inputs: Any,
+    method: Any = "integrated_gradients",
+    *,
+    target: Any = None,
+    units: str = "token",
+    removal: str | None = None,
+    scope: int | str | None = None,
+    seed: int = 0,
+    batch_tokens: int | None = None,
+    progress: bool | None = None,
+) -> Any:
+    """Explain the predictions of a model.
+
+    Returns an Attribution for one input and Attributions (a list) for several; given a list of methods, a dict with
+    one of these per method.
+
+    model: anything `load_model` accepts.
+    inputs: a text, a (text, text_pair) tuple, an image, a list of these, or a datasets.Dataset.
+    method: a name or spec such as "lime(samples=500)", a method object, or a list of these.
+    target: None for the predicted class of each input, a label name or index, a Target, or a list with one per input.
+    units: what gets a score: "token", "word", "sentence" or "patch".
+    removal: how units are removed: mask_token, delete, pad, unk, zero or mean_colour; None for the model's default.
+    scope: score only "text" or only "text_pair".
+    seed: seed of all random draws.
+    batch_tokens: maximum number of positions per forward pass.
+    progress: True or False to show or hide the progress bar; None shows it on a terminal if there is much to do.
+    """
+    several = isinstance(method, list)
+    methods = named_methods(method if several else [method])
+    session = Session.create(model, methods, units, removal, scope, seed, batch_tokens)
+    attributions: dict[str, Attributions] = {name: Attributions() for name in methods}
+    total = None if not hasattr(inputs, "__len__") else 1 if is_single(inputs) else len(inputs)
+    _check_targets(target, total)
+    with Progress("explaining", None if total is None else total * len(methods), progress) as bar:
+        for chunk in _chunks(as_examples(inputs)):
+            for name, part in session.explain_chunk(chunk, _targets(target, chunk), bar).items():
+                attributions[name] += part
+    results = {name: part[0] if is_single(inputs) else part for name, part in attributions.items()}
+    return results if several else next(iter(results.values()))
+
+
+def _chunks(stream: Iterator[Example]) -> Iterator[list[tuple[int, Example]]]:
+    numbered = enumerate(stream)
+    while chunk := list(islice(numbered, CHUNK)):
+        yield chunk
+
+
+def _check_targets(target: Any, total: int | None) -> None:
+    if isinstance(target, list) and total is not None and len(target) != total:
+        raise InputError(f"{len(target)} targets were given for {total} inputs; give one for all or one per input")
+
+
+def _targets(target: Any, chunk: Sequence[tuple[int, Example]]) -> list[Any]:
+    if not isinstance(target, list):
+        return [target] * len(chunk)
+    if chunk[-1][0] >= len(target):
+        raise InputError(f"{len(target)} targets were given for more inputs; give one for all or one per input")
+    return [target[index] for index, _ in chunk]

@@ -1,0 +1,35 @@
+"""assay.list_datasets: the data sets of Assay, or of a folder."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+from assay.core.errors import SpecError
+from assay.datasets.sources import sources, wraps
+from assay.datasets.splits import split_files
+
+
+def list_datasets(folder: str | Path | None = None) -> dict[str, str]:
+    """Names of data sets for `load_dataset`, each with a description.
+
+    Without a folder: built-in data sets and generators; those that transform another data set have the form
+    "name(DATA)". With a folder: its files and folders of data, with their splits.
+    """
+    if folder is not None:
+        return _in_folder(Path(folder))
+    return {f"{name}(DATA)" if wraps(function) else name: _summary(function) for name, function in sources().items()}
+
+
+def _summary(function: object) -> str:
+    return (inspect.getdoc(inspect.getmodule(function)) or "").split("\n")[0]
+
+
+def _in_folder(folder: Path) -> dict[str, str]:
+    if not folder.is_dir():
+        raise SpecError(f"{folder} is not a folder; give a folder of data sets, or none for the built-in ones")
+    splits = {path.name: list(split_files(path)) for path in sorted(folder.iterdir()) if path.is_dir()}
+    splits |= {paths[0].name: ["one file"] for paths in split_files(folder).values()}
+    if not any(splits.values()):
+        raise SpecError(f"{folder} has no data sets; give a folder with csv, tsv, jsonl, json, parquet or npz files")
+    return {name: ", ".join(names) for name, names in splits.items() if names}
