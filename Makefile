@@ -54,3 +54,9 @@ $(STAMP): pyproject.toml constraints.txt
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build dist
+
+# The tests of reproductions/: claims and result pages of the papers. `make test` does not run them; `pytest -m slow
+# reproductions` runs the slow ones.
+.PHONY: reproductions-test
+reproductions-test: $(STAMP)
+	$(BIN)/pytest reproductions -m "not slow" --numprocesses auto --dist worksteal

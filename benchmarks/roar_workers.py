@@ -1,4 +1,4 @@
-"""Two one-thread processes of `assay run` against one, on a slice of the SST plan of papers/roar.
+"""Two one-thread processes of `assay run` against one, on a slice of the SST plan of reproductions/roar.
 
     python benchmarks/roar_workers.py [--limit 1500]
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import yaml
 
-PLAN = Path(__file__).parents[1] / "papers" / "roar" / "sst.yaml"
+PLAN = Path(__file__).parents[1] / "reproductions" / "roar" / "sst.yaml"
 SEEDS = (0, 1)
 
 

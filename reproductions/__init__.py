@@ -1,0 +1,1 @@
+"""Reproductions of published results; each folder is one paper."""

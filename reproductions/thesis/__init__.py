@@ -1,0 +1,1 @@
+"""The MSc thesis "Assessing the Interpretability of Large Language Models"."""

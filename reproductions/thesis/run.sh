@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Run the plans, most important parts first; ../workers.sh explains how. Rerun the same command to resume.
+#   reproductions/thesis/run.sh [part ...]    e.g. "mnli.yaml study=probability model=bert"; without parts: everything
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+export STORE=${STORE:-$HOME/.cache/assay-thesis}
+reproductions/link.sh || exit 1
+
+SIZES="t5_1 t5_2 t5_3 t5_4"
+ARCHITECTURES="bert roberta llama t5"
+
+parts() {
+  local model seed data
+  for seed in 0 1 2; do
+    for model in $SIZES $ARCHITECTURES; do
+      echo "augmented_sst.yaml study=probability,logit,randomisation model=$model(seed=$seed)"
+    done
+  done
+  for model in $SIZES $ARCHITECTURES; do echo "augmented_sst.yaml study=attack model=$model(seed=0)"; done
+  for data in esnli mnli; do
+    for model in $ARCHITECTURES; do echo "$data.yaml study=probability,logit model=$model"; done
+  done
+  for model in $SIZES $ARCHITECTURES; do echo "augmented_sst.yaml study=attack_logit model=$model(seed=0)"; done
+  for seed in 1 2; do
+    for model in $SIZES; do echo "augmented_sst.yaml study=attack model=$model(seed=$seed)"; done
+  done
+  for seed in 0 1 2; do
+    for model in $SIZES $ARCHITECTURES; do echo "augmented_sst.yaml study=randomisation_logit model=$model(seed=$seed)"; done
+  done
+  for data in esnli mnli; do
+    for model in $ARCHITECTURES; do echo "$data.yaml study=randomisation,randomisation_logit model=$model"; done
+  done
+  for data in esnli mnli; do
+    for model in $ARCHITECTURES; do echo "$data.yaml study=attack,attack_logit model=$model"; done
+  done
+}
+
+if [ $# -gt 0 ]; then printf '%s\n' "$@"; else parts; fi | sed 's|^|reproductions/thesis/|' | reproductions/workers.sh
