@@ -114,7 +114,7 @@ def test_the_full_attack_beside_the_cheaper_one(
     rows = list(full_attack.compare(model, examples))
     assert len(rows) == 2 * 2 * 2  # settings, objectives, sentences
     assert {(row["setting"], row["steps"], row["nodes"]) for row in rows} == {("reproduction", 1, 2), ("thesis", 2, 3)}
-    alone = full_attack.attack(2, 3).run(model, examples, progress=False)
+    alone = full_attack.attack(2, 3).run(model, examples)
     assert [row["rank_change"] for row in rows[4:]] == [round(row["rank_change"], 4) for row in alone]
     assert len(list(full_attack.side_by_side(rows))) == 1 + 4
     full_attack.write(rows, tmp_path / "full_attack.csv")
