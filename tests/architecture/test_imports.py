@@ -26,11 +26,6 @@ ALLOWED["explainers"] |= {"datasets"}  # inputs become Examples there
 ALLOWED["training"] -= {"faithfulness", "explainers", "evaluation"}  # a model is trained without being explained
 ALLOWED["web"] = ALLOWED["cli"]
 FRONT_DOOR = ("cli", "web")  # these may also `import assay`
-TO_MEND = {  # private imports across packages that remain; remove an entry when it is mended
-    ("explainers/decomposition/alti.py", "assay.explainers.attention._matrices"),
-    ("explainers/decomposition/globenc.py", "assay.explainers.attention._matrices"),
-    ("explainers/decomposition/value_norm_attention.py", "assay.explainers.attention._matrices"),
-}
 ONLY_IN = {  # third-party packages and where they may be imported
     "ray": ("experiments/engines/ray.py",),
     "matplotlib": ("reports/",),
@@ -130,7 +125,7 @@ def test_the_layers_are_those_of_the_design():
 
 def test_no_package_imports_private_names_of_another():
     wrong = {(name_of(path), name.rpartition(".")[0]) for path in FILES for name in private_imports(path)}
-    assert wrong == TO_MEND
+    assert wrong == set()
 
 
 def test_every_kind_of_import_is_seen(monkeypatch):

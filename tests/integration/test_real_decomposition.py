@@ -14,7 +14,7 @@ import torch
 import transformers
 
 import assay
-from assay.explainers.attention._matrices import rollout
+from assay.explainers.attention_matrices import rollout
 from assay.explainers.decomposition._vectors import DecompositionSettings, block_norms, class_vectors, through_blocks
 from assay.explainers.decomposition.alti import contributions
 from assay.explainers.decomposition.globenc import block_lengths

@@ -9,7 +9,7 @@ from scipy.stats import rankdata, spearmanr
 
 import assay
 import toys
-from assay.explainers.attention._matrices import rollout
+from assay.explainers.attention_matrices import rollout
 
 TEXTS = ["a modest pleasure that accomplishes its goals", "the plot is thin", "sad poem , slow film"]
 

@@ -12,7 +12,7 @@ from torch import nn
 
 import assay
 from assay.core.types import Target
-from assay.explainers.attention._matrices import rollout
+from assay.explainers.attention_matrices import rollout
 from assay.explainers.decomposition import _units, _vectors
 from assay.explainers.decomposition._vectors import DecompositionSettings, block_norms, class_vectors, through_blocks
 from assay.explainers.decomposition.alti import Alti, contributions

@@ -122,10 +122,11 @@ def _removals() -> list[Entry]:
 def _studies() -> list[Entry]:
     from assay.experiments.study import STUDIES
 
-    def details(study: type) -> tuple[str, ...]:
-        return *_paragraphs(study), f"settings: {_parameters(study)}"
+    def entry(name: str) -> Entry:
+        question, *more = _paragraphs(STUDIES.get(name))
+        return Entry(name, question, (*more, f"settings: {_parameters(STUDIES.get(name))}"))
 
-    return [Entry(name, _summary(STUDIES, name), details(STUDIES.get(name))) for name in STUDIES.names]
+    return [entry(name) for name in STUDIES.names]
 
 
 def _parameters(cls: type) -> str:

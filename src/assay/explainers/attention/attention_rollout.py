@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import torch
 
 from assay.core.types import Scores
-from assay.explainers.attention._matrices import head_means, query_mean, read_rows, rollout
+from assay.explainers.attention_matrices import head_means, query_mean, read_rows, rollout
 from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from assay.core.types import Scores
-from assay.explainers.attention._matrices import read_rows
+from assay.explainers.attention_matrices import read_rows
 from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
 from assay.models.model import Model

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from assay.core.types import Scores
-from assay.explainers.attention._matrices import read_rows, rollout
+from assay.explainers.attention_matrices import read_rows, rollout
 from assay.explainers.protocols import MethodFacts
 from assay.models import hooks
 from assay.models.encoding import Batch

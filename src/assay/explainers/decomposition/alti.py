@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from assay.core.types import Scores
-from assay.explainers.attention._matrices import read_rows, rollout
+from assay.explainers.attention_matrices import read_rows, rollout
 from assay.explainers.decomposition._vectors import add_own, head_vectors, slices, weighted
 from assay.explainers.decomposition.globenc import unscaled
 from assay.explainers.protocols import MethodFacts

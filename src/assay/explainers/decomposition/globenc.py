@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from assay.core.types import Scores
-from assay.explainers.attention._matrices import read_rows, rollout
+from assay.explainers.attention_matrices import read_rows, rollout
 from assay.explainers.decomposition._norms import lengths
 from assay.explainers.decomposition._vectors import head_vectors
 from assay.explainers.protocols import MethodFacts

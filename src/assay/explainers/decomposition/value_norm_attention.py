@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import torch
 
 from assay.core.types import Scores
-from assay.explainers.attention._matrices import query_mean, read_rows, rollout
+from assay.explainers.attention_matrices import query_mean, read_rows, rollout
 from assay.explainers.decomposition._norms import lengths
 from assay.explainers.decomposition._vectors import head_vectors
 from assay.explainers.protocols import MethodFacts
