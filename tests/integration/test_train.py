@@ -90,8 +90,8 @@ def test_killed_and_started_again(folder: Path) -> None:
         (["--split", "trian"], "did you mean 'train'"),
         (["--columns", "text"], "write role=column"),
         (["--recipe", "recipe(optimizer=sgd)"], "did you mean 'optimiser'"),
-        (["--epochs", "0"], "epochs=0: give a number above 0"),
-        (["--base", "nowhere/at/all"], "cannot train from"),
+        (["--epochs", "0"], "epochs=0: must be above 0"),
+        (["--base", "nowhere/at/all"], "cannot load the base model"),
     ],
 )
 def test_mistakes_are_sentences(folder: Path, more: list[str], words: str, refused: Refused) -> None:
