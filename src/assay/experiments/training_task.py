@@ -153,7 +153,7 @@ def _parts(
     seed: int,
 ) -> tuple[Dataset, Dataset]:
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*held out for validation")  # docs/runs.md says so
+        warnings.filterwarnings("ignore", message=".*holding out a tenth")  # docs/runs.md says so
         return training_data(
             data.source,
             split,
