@@ -33,9 +33,13 @@ class Outcome:
 def invoke(*arguments: str) -> Outcome:
     """Run a command in this process: starting a new one takes seconds."""
     stdout, stderr, code = io.StringIO(), io.StringIO(), 0
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(stderr),
+        warnings.catch_warnings(),  # main() sets its own showwarning
+    ):
         patch.setattr(sys, "argv", ["assay", *arguments])
-        patch.setattr(warnings, "showwarning", warnings.showwarning)  # main() sets its own
         try:
             main()
         except SystemExit as end:
