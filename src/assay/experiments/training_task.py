@@ -54,7 +54,7 @@ class TrainingTask:
         if is_scratch(self.train):
             parse_size(self.train)
         if self.task is not None and self.task not in TASKS:
-            raise SpecError(f"there is no task {self.task!r} to train for; {nearest(self.task, TASKS)}")
+            raise SpecError(f"unknown task {self.task!r}; {nearest(self.task, TASKS)}")
 
     def splits(self) -> tuple[Dataset, Dataset]:
         """What it is trained on and what chooses the checkpoint."""

@@ -64,7 +64,7 @@ def write_report(status: Status, folder: Path, ending: str) -> list[Path]:
     tables: dict[str, Table] = {"rows": all_rows, "models": models, "train": _trainings(status)}
     tables |= {name: study.table for name, study in studies.items()}
     files = [path for name, table in tables.items() for path in _write_table(folder, name, table)]
-    pages = {page.title: path for name, study in studies.items() for page, path in _write_pages(folder, name, study)}
+    pages = {title: path for name, study in studies.items() for title, path in _write_pages(folder, name, study)}
     drawn = [path for study in studies.values() for path in study.figures]
     index = _write(folder / "index.html", _index(status, pages, files, drawn, folder))
     return [index, *pages.values(), *files, *drawn]
@@ -79,8 +79,11 @@ def _methods(rows: Mapping[str, Table]) -> list[str]:
     return sorted(names, key=lambda method: method.partition("(")[0] == "random")
 
 
-def _write_pages(folder: Path, name: str, study: StudyReport) -> list[tuple[Any, Path]]:
-    return [(page, _write(folder / name / f"{_file_name(page.title)}.html", page.html)) for page in study.pages]
+def _write_pages(folder: Path, name: str, study: StudyReport) -> list[tuple[str, Path]]:
+    """The pages of a study with their titles in the index."""
+    paths = [folder / name / f"{_file_name(page.title)}.html" for page in study.pages]
+    pages = zip(study.pages, paths, strict=True)
+    return [(f"{name}: {page.title}", _write(path, page.html)) for page, path in pages]
 
 
 def _trainings(status: Status) -> list[Mapping[str, Any]]:

@@ -142,9 +142,9 @@ def test_keys_follow_what_changes_a_number(tmp_path):
 
 
 def test_errors_are_sentences(tmp_path):
-    with pytest.raises(SpecError, match="no method 'atention'; did you mean 'attention'"):
+    with pytest.raises(SpecError, match="unknown method 'atention'; did you mean 'attention'"):
         Roar(methods=("atention",))
-    with pytest.raises(SpecError, match="no method 'input_x_gradients'; did you mean 'input_x_gradient'"):
+    with pytest.raises(SpecError, match="unknown method 'input_x_gradients'; did you mean 'input_x_gradient'"):
         Roar(methods=("input_x_gradients(steps=3)",))
     data = write(tmp_path / "e", {"train": 4, "dev": 2, "test": 2})
     for more in ({}, {"measurable": True}):

@@ -94,7 +94,7 @@ def specs_of(methods: tuple[str, ...]) -> dict[str, str]:
     specs = {name: MEASURES.get(name, name) for name in names}
     for name in specs:
         if name not in MEASURES and (head := parse(name).name) not in CATALOGUE.names:
-            raise SpecError(f"there is no method {head!r}; {nearest(head, [*MEASURES, *CATALOGUE.names])}")
+            raise SpecError(f"unknown method {head!r}; {nearest(head, [*MEASURES, *CATALOGUE.names])}")
     named_methods(specs.values())
     return specs
 
