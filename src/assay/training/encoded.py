@@ -87,8 +87,9 @@ def encode_dataset(
 def _known_label(example: Example, data: Dataset, model: Model) -> int | float | None:
     label = gold_label(example, data, model)
     if label is None and example.label is not None:
+        named = data.labels[example.label] if data.labels and isinstance(example.label, int) else example.label
         raise TargetError(
-            f"{data.name or 'the data'} has the label {example.label!r}, which the model lacks; "
+            f"{data.name or 'the data'} has the label {named!r}, which the model lacks; "
             f"its labels are {', '.join(map(str, model.labels))}"
         )
     return label

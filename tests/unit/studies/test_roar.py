@@ -28,7 +28,7 @@ from assay.experiments.training_task import training_seconds
 from assay.experiments.yaml_node import YamlNode
 from assay.statistics.bootstrap import Interval
 from assay.studies.measurable.study import Measurable
-from assay.studies.roar.curves import Curves, _blind, curves
+from assay.studies.roar.curves import Curves, blind_methods, curves
 from assay.studies.roar.result import RoarResult, out_of_distribution, remarks, sentence
 from assay.studies.roar.study import Roar
 from assay.studies.roar.tasks import (
@@ -148,7 +148,7 @@ def test_errors_are_sentences(tmp_path):
         Roar(methods=("input_x_gradients(steps=3)",))
     data = write(tmp_path / "e", {"train": 4, "dev": 2, "test": 2})
     for more in ({}, {"measurable": True}):
-        with pytest.raises(SpecError, match=r"alti does not work on bilstm_attention: .*no transformer"):
+        with pytest.raises(SpecError, match=r"alti does not work on bilstm_attention: .*is not a transformer"):
             planned(Store(tmp_path / "s"), asked(data, methods="alti", both=False, **more))
     with pytest.raises(SpecError, match="step=100 leaves no step between nothing and everything masked"):
         Roar(step=100)
@@ -176,7 +176,7 @@ def test_masks_that_cannot_know_the_gold_label():
         ("predicted", True, {"attention", "gradient", "random"}),
         ("predicted", False, {"attention", "random"}),
     ):
-        assert _blind(Roar(methods, recursive, target=target)) == blind
+        assert blind_methods(Roar(methods, recursive, target=target)) == blind
 
 
 # --- running -----------------------------------------------------------------------------------------------------
@@ -286,7 +286,8 @@ def test_a_label_that_the_training_has_not_is_a_sentence(tmp_path):
     store = Store(tmp_path / "s")
     ended = run(planned(store, asked(data, both=False, step=50)), store=store.folder, progress=False)
     assert not ended.ok
-    assert any("has the label 'perhaps', but the model was trained on no, yes" in why for why in ended.reasons.values())
+    expected = "has the label 'perhaps', which the model lacks; its labels are no, yes"
+    assert any(expected in reason for reason in ended.reasons.values())
 
 
 def test_jobs_are_told_apart_by_their_names(tmp_path):
@@ -526,7 +527,7 @@ def test_a_measurable_model_gives_all_its_curves(tmp_path):
     RoarResult([found], "accuracy").to_html(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
     assert "MaSF" in text
-    assert "1 seed; the paper has 5" in text
+    assert "1 seed; the paper uses 5" in text
     strange = replace(found, outside={"attention": [0.05, 0.06, 0.4, 0.3, 0.05]})
     (warning,) = out_of_distribution(strange)
     assert warning.startswith("attention: with 60 % of the words masked, 40 % of the inputs are out of distribution")

@@ -60,6 +60,10 @@ class Measurable:
     def steps(self) -> list[Amount]:
         return [amount for amount in amounts("share", self.step, None) if amount.k != 100]
 
+    @property
+    def form(self) -> str:
+        return "Measurable model"
+
     def jobs(self, context: StudyContext) -> list[Job]:
         """One training, then a job per method."""
         model, source = trained_model(context, self.test, self.test_limit)

@@ -30,6 +30,7 @@ class MaskedFinetuningTask:
 
     source: RoarData
     revision: ClassVar[int] = 1
+    activity: ClassVar[str] = "train"
 
     def run(self, context: JobContext) -> JobResult:
         train, validation = self.source.training.splits()
@@ -48,6 +49,7 @@ class CurveTask:
     steps: tuple[Amount, ...]
     rerank: bool  # after each step
     revision: ClassVar[int] = 1
+    activity: ClassVar[str] = "explain"
 
     def run(self, context: JobContext) -> JobResult:
         began = time.perf_counter()
@@ -74,6 +76,10 @@ class CurveTask:
             now = apply(data, ranks, amount)
             yield amount.k, now
         yield "all", everything(data)
+
+    def predictions(self, rows: Any, masked: int | str) -> dict[str, list[int]]:
+        """All points of the curve: one job has them all."""
+        return dict(rows["predicted"])
 
     def tidy(self, rows: Any) -> Iterator[Row]:
         for point, share in rows["outside"].items():

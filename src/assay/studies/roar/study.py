@@ -75,6 +75,10 @@ class Roar:
         """How much is masked at each step; everything masked is a run of its own."""
         return [amount for amount in amounts(self.by, self.step, self.last) if amount != Amount("share", 100)]
 
+    @property
+    def form(self) -> str:
+        return "Recursive ROAR" if self.recursive else "ROAR"
+
     def jobs(self, context: StudyContext) -> list[Job]:
         """Per method: nothing masked, each step, everything masked. Methods share jobs where they can."""
         model, source = trained_model(context, self.test, self.test_limit)

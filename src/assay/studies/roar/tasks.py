@@ -78,6 +78,7 @@ class RankTask:
     seed: int = 0
     batch_tokens: int | None = None
     revision: ClassVar[int] = 1
+    activity: ClassVar[str] = "explain"  # what its seconds are spent on
 
     def run(self, context: JobContext) -> JobResult:
         began = time.perf_counter()
@@ -200,6 +201,7 @@ class RetrainTask:
     amount: Amount | None
     rank: str | None
     revision: ClassVar[int] = 1
+    activity: ClassVar[str] = "train"
 
     def run(self, context: JobContext) -> JobResult:
         data, training, folder = self._masked(context), self.source.training, context.folder
@@ -215,6 +217,9 @@ class RetrainTask:
         ranks = read_ranks(context.artifact(self.rank))
         return {split: apply(part, ranks[split], self.amount) for split, part in data.items()}
 
+    def predictions(self, rows: Any, masked: int | str) -> dict[str, list[int]]:
+        return {str(masked): rows["predicted"]}
+
     def tidy(self, rows: Any) -> Iterator[Row]:
         yield from ({"metric": name, "value": value} for name, value in rows["scores"].items())
 
@@ -229,6 +234,9 @@ class UnmaskedTask:
 
     def run(self, context: JobContext) -> JobResult:
         return JobResult(tested(load_model(context.artifact(self.model)), self.source.test_split()))
+
+    def predictions(self, rows: Any, masked: int | str) -> dict[str, list[int]]:
+        return {str(masked): rows["predicted"]}
 
     def tidy(self, rows: Any) -> Iterator[Row]:
         yield from ({"metric": name, "value": value} for name, value in rows["scores"].items())
