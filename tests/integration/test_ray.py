@@ -93,7 +93,7 @@ def workers(head: int) -> set[int]:
     lines = (line.split(None, 2) for line in listed.splitlines())
     parent = {int(pid): (int(above), name) for pid, above, name in lines}
     ours = {pid for pid, (above, _) in parent.items() if above == head}
-    return {pid for pid, (above, name) in parent.items() if above in ours and name.startswith("ray::Worker")}
+    return {pid for pid, (above, name) in parent.items() if above in ours and name.startswith("ray::RayWorker")}
 
 
 def test_the_same_rows_on_an_existing_cluster(cluster: tuple[str, int], local: Path) -> None:
@@ -129,5 +129,5 @@ def test_a_worker_killed_in_a_run_costs_only_its_job(cluster: tuple[str, int], l
 def test_an_address_where_nobody_listens_ends_in_a_sentence(local: Path) -> None:
     done = assay("nobody", "--engine", "ray", "--address", "127.0.0.1:1", cwd=local)
     assert done.returncode == 2
-    assert "cannot start or reach Ray at 127.0.0.1:1" in done.stderr + done.stdout
+    assert "Cannot start or reach Ray at 127.0.0.1:1" in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
