@@ -134,5 +134,5 @@ def test_list_metrics_shows_direction_range_paper_and_weakness(tmp_path: Path) -
         text=True, timeout=300,
     )  # fmt: skip
     for word in ("sufficiency", "lower is better", "range -1 .. 1", "paper: DeYoung et al. 2020", "weakness: ",
-                 "token_f1", "mean over fractions k of", "accuracy"):  # fmt: skip
+                 "token_f1", "mean over fractions k of", "top_k_mass"):  # fmt: skip
         assert word in done.stdout

@@ -77,7 +77,7 @@ def test_a_pack_that_is_none_or_was_changed_is_refused(tmp_path: Path) -> None:
         "ended before": good[:-20],
         "not what was written": lzma.compress((first + number.sub('"number": 3', last)).encode()),
         "has no 'rows'": lzma.compress(first.encode() + b'{"key": "k", "spec": {}}'),
-        "no record": lzma.compress(first.encode() + b"[]"),
+        "not a record": lzma.compress(first.encode() + b"[]"),
         "'../elsewhere' is no key": lzma.compress(
             (first + re.sub(r'"key": "\w+"', '"key": "../elsewhere"', last)).encode()
         ),

@@ -39,7 +39,7 @@ def test_a_record_may_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
 
 def test_a_place_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(AssayError, match=r"is a file, but a store is a folder"):
+    with pytest.raises(AssayError, match=r"is a file. A store is a folder"):
         Store(tmp_path / "file").put(record(key_of({})))
 
 

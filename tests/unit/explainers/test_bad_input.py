@@ -32,7 +32,7 @@ CASES = {
     "empty": (("",), {}, InputError, ["input 0", "the text is empty", "give at least one word"]),
     "spaces": ((" \n\t",), {}, InputError, ["the text is empty"]),
     "one bad item": (([GOOD, "", GOOD],), {}, InputError, ["input 1", "empty"]),
-    "not a text": (([GOOD, GOOD, 7],), {}, InputError, ["input 2", "a int was given", "give a text"]),
+    "not a text": (([GOOD, GOOD, 7],), {}, InputError, ["input 2", "unsupported input type int", "give a text"]),
     "nothing left": (("\u200b",), {}, InputError, ["input 0", "the tokenizer gives no tokens"]),
     "an image": ((np.zeros((4, 4, 3)),), {}, InputError, ["input 0", "reads text", "an image was given"]),
     "method": ((GOOD, "integrated_gradient"), {}, SpecError, ["'integrated_gradient'", "did you mean", "allowed: "]),
@@ -189,7 +189,7 @@ def test_a_method_that_does_not_say_what_it_is(model):
 def test_models_that_are_none(tmp_path):
     with pytest.raises(ModelError, match="no tokenizer was given"):
         assay.explain(toys.bert_hf(), GOOD)
-    with pytest.raises(ModelError, match="a int was given; give a folder, a hub id"):
+    with pytest.raises(ModelError, match="unsupported input type int; give a folder, a hub id"):
         assay.explain(3, GOOD)
     with pytest.raises(ModelError, match=r"cannot load .*nowhere.*give a folder or a hub id"):
         assay.load_model(str(tmp_path / "nowhere"))

@@ -358,7 +358,7 @@ def test_examples_without_label_or_text_are_left_out() -> None:
         ("vit(layers=1)", {}, "has no images"),
         (SCRATCH, {"task": "clasification"}, "did you mean 'classification'"),
         (SCRATCH, {"recipe": Recipe(selection="f1")}, "is not one of the given metrics"),
-        (SCRATCH, {"max_length": 2}, "at least 4 positions"),
+        (SCRATCH, {"max_length": 2}, "give at least 4"),
     ],
 )
 def test_mistakes_are_sentences(base: str, more: dict[str, Any], words: str) -> None:
