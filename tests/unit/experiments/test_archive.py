@@ -78,7 +78,7 @@ def test_a_pack_that_is_none_or_was_changed_is_refused(tmp_path: Path) -> None:
         "not what was written": lzma.compress((first + number.sub('"number": 3', last)).encode()),
         "has no 'rows'": lzma.compress(first.encode() + b'{"key": "k", "spec": {}}'),
         "not a record": lzma.compress(first.encode() + b"[]"),
-        "'../elsewhere' is no key": lzma.compress(
+        "'../elsewhere' is not a key": lzma.compress(
             (first + re.sub(r'"key": "\w+"', '"key": "../elsewhere"', last)).encode()
         ),
     }
