@@ -211,7 +211,7 @@ def test_a_training_killed_inside_a_plan_goes_on_and_ends_with_the_same_table(tm
     (begun,) = folder.glob("artifacts/*.part")
     again = assay(*command, "killed", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert f"plan: 4 jobs: 4 done, {len(before)} of them before" in again.stdout
+    assert f"plan: 4 jobs: 4 done, {len(before)} of them before this run" in again.stdout
     assert {path: path.stat().st_mtime_ns for path in before} == before, "what was done was not done again"
     assert not begun.exists(), "the folder of the killed training became that of the finished one"
     assert rows(folder) == rows(tmp_path / "whole")

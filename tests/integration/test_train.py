@@ -54,7 +54,7 @@ def test_train_then_explain(folder: Path) -> None:
     assert "96 examples to train on, 24 to validate on" in done.stdout
     assert len(re.findall(r"epoch \d\.00  training loss .*accuracy", done.stdout)) == 8
     best = re.findall(r"validation: (.*)  \*$", done.stdout, re.MULTILINE)[-1]
-    assert f"kept: {best}, of epoch" in done.stdout, "the first of equally accurate checkpoints"
+    assert f"best checkpoint: {best}, epoch" in done.stdout, "the first of equally accurate checkpoints"
     assert "accuracy 1.0000" in best
     explained = run("explain", "--model", "model", "--method", "occlusion", "--json", "funny old rain", cwd=folder)
     assert explained.returncode == 0, explained.stderr

@@ -1,1 +1,1 @@
-"""The public verbs, one file each. The command line calls these and nothing beside them."""
+"""The public verbs, one file each. The command line calls only these."""

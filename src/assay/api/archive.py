@@ -13,7 +13,7 @@ from assay.experiments.store import Store, open_store
 def pack(
     plans: Sequence[str | Path | Plan], output: str | Path, *, store: str | Path | Store | None = None
 ) -> tuple[int, int]:
-    """Add the finished records of plans to a file; returns how many of their jobs it holds, and how many they have.
+    """Add the finished records of plans to a file; return how many of their jobs it holds, and how many they have.
 
     Records that the file already holds stay. Trained models are left out; a run rebuilds those it still needs.
     """
@@ -21,5 +21,5 @@ def pack(
 
 
 def unpack(path: str | Path, *, store: str | Path | Store | None = None) -> tuple[int, int]:
-    """Add the records of a packed file to a store; returns how many there are, and how many were new."""
+    """Add the records of a packed file to a store; return how many there are, and how many were new."""
     return unpack_records(Path(path), open_store(store))

@@ -1,4 +1,4 @@
-"""assay.attack: can an explanation be changed while the prediction stays?"""
+"""assay.attack: can an explanation be changed while the prediction stays the same?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay.explain`: explain predictions with one method or several."""
+"""assay.explain: explain predictions with one method or several."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def explain(
     _check_targets(target, total)
     with Progress("explaining", None if total is None else total * len(methods), progress) as bar:
         for chunk in _chunks(as_examples(inputs)):
-            for name, part in session.explain_chunk(chunk, _targets(target, chunk), bar).items():
-                attributions[name] += part
-    results = {name: part[0] if is_single(inputs) else part for name, part in attributions.items()}
+            for name, of_chunk in session.explain_chunk(chunk, _targets(target, chunk), bar).items():
+                attributions[name] += of_chunk
+    results = {name: rows[0] if is_single(inputs) else rows for name, rows in attributions.items()}
     return results if several else next(iter(results.values()))
 
 

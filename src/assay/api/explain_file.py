@@ -132,7 +132,7 @@ class _Writer:
         return all((item.id, spec) in self.stored for spec in self.specs)
 
     def _explain(self, numbered: list[tuple[int, Example]], bar: Progress) -> list[Any]:
-        """Attributions line by line; a line that fails only now, e.g. by NaN logits, is left out."""
+        """Attributions line by line; lines that fail only now, e.g. with NaN logits, are left out."""
         while numbered:
             try:
                 attributions = self.session.explain_chunk(numbered, [self.target] * len(numbered), bar)

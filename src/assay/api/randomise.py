@@ -30,8 +30,8 @@ def randomise(
     """Re-initialise transformer blocks and correlate explanations before and after (a sanity check).
 
     model: anything `load_model` takes. data: anything `load_dataset` takes. methods: specs; None is those of the
-    Oxford thesis. limit: a random subset of this many examples. seeds: how many random initialisations of each block,
-    or which. store: a folder for finished work; None is a cache folder. settings: further fields of `Randomise`.
+    Oxford thesis. limit: a random subset of this many examples. seeds: number of random initialisations of each block,
+    or their seeds. store: a folder for finished work; None is a cache folder. settings: further fields of `Randomise`.
     """
     chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     study = make_settings(Randomise, {"methods": methods, "seeds": chosen, **settings})

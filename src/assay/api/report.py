@@ -18,10 +18,10 @@ def report(
     store: str | Path | Store | None = None,
     figure_format: Literal["png", "svg"] = "png",
 ) -> list[Path]:
-    """Write what is done of a plan into the folder `output`; returns the files, the index first.
+    """Write the finished results of a plan into the folder `output`; return the files, the index first.
 
     rows.csv and rows.json hold every number, STUDY.csv and STUDY.json the table of each study (an evaluation's with
-    intervals and ranks), models.csv the trained models with their sizes, STUDY/ the pages, figures/STUDY/ the figures
+    intervals and tests), train.csv and models.csv the trained models, STUDY/ the pages, and figures/STUDY/ the figures
     (`figure_format` png or svg) if the extra `plots` is installed. index.html links to all and says what is missing.
     """
     return write_report(plan_status(*open_plan(plan, store)), Path(output), figure_format)

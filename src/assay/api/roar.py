@@ -11,7 +11,7 @@ from assay.datasets.load import load_dataset
 from assay.evaluation.roar.curves import Score
 from assay.experiments.engines import make_engine
 from assay.experiments.plan import Plan, make_plan, select_jobs
-from assay.experiments.references import bare
+from assay.experiments.references import without_folders
 from assay.experiments.runner import Watch, run_plan
 from assay.experiments.store import Store, open_store
 from assay.experiments.yaml_node import YamlNode
@@ -51,7 +51,7 @@ def roar(
     """Mask the words that methods rank first, retrain, and measure how far performance falls. Rerun to resume.
 
     base: a pretrained folder or hub id, or a family to train from random weights, such as "bilstm_attention" or
-    "bert(layers=2, width=64)". data: a folder, hub id or spec with the splits train and test, and best a dev split.
+    "bert(layers=2, width=64)". data: a folder, hub id or spec with the splits train and test, and ideally dev.
     methods: the paper's measures or any specs; random is always included. forms: "recursive" (rank again after each
     retraining), "roar" (rank once), "measurable" (one model fine-tuned with masks, no retraining).
     seeds: number of trainings. score: macro_f1, micro_f1 or accuracy. clip: clip areas to [-1, 1], as published code
@@ -93,7 +93,7 @@ def roar_plan(
         check_exists(base)
     if methods is None:  # the paper's attention is the BiLSTM's
         methods = [method for method in METHODS if method != "attention" or base.startswith(BILSTM)]
-    name = bare(data)
+    name = without_folders(data)
     training = {"limit": limit, "validation_limit": validation_limit, "max_length": max_length}
     content = {
         "name": "roar",

@@ -1,4 +1,4 @@
-"""assay.run: the jobs of a plan."""
+"""assay.run: run the jobs of a plan."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def run(
 
     plan: a YAML file (docs/runs.md). store: a folder for records and trained models; None is a cache folder.
     engine: "local", or "ray" with a number of `workers`, on this machine or on the cluster at `address`.
-    threads: of each worker. keep: do not delete trained models that no job needs any more. only: run the jobs whose
-    tags have these values, e.g. {"seed": "1"}, and what they need. watch: called after every job.
+    threads: of each worker. keep: keep trained models that no remaining job needs. only: run the jobs whose
+    tags have these values, e.g. {"seed": "1"}, and the jobs they need. watch: called after every job.
     A job that fails is reported and does not stop the others.
     """
     runner = make_engine(engine, workers=workers, address=address, threads=threads)

@@ -1,4 +1,4 @@
-"""assay.status: what of a plan is done, missing, failed or skipped."""
+"""assay.status: which jobs of a plan are done, missing, failed or skipped."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ from assay.experiments.store import Store
 def status(
     plan: str | Path | Plan, *, store: str | Path | Store | None = None, only: Mapping[str, str] | None = None
 ) -> Status:
-    """The state of every job of a plan, and the reason of each that failed or was skipped. Runs nothing."""
+    """The state of every job of a plan, and the reason for each that failed or was skipped. Runs nothing."""
     opened, opened_store = open_plan(plan, store)
     return plan_status(select_jobs(opened, only or {}), opened_store)

@@ -23,7 +23,7 @@ INTERRUPTED = "Interrupted. Finished work is kept; rerun the same command to res
 
 
 class JobLines:
-    """Print failures at once, and progress now and then if there is no progress bar."""
+    """Print failures at once, and lines of progress where there is no progress bar."""
 
     def __init__(self) -> None:
         self.console = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -86,5 +86,5 @@ def print_outcome(console: Console, status: Status) -> None:
     print_reasons(console, status)
     counts = Counter(status.states.values())
     words = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])  # type: ignore[index]
-    before = f", {status.before} of them before" if status.before else ""
+    before = f", {status.before} of them before this run" if status.before else ""
     console.print(f"{status.plan.name}: {len(status.plan.jobs)} jobs: {words}{before}", style="bold", markup=False)

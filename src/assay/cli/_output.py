@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import shlex
 import sys
@@ -15,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.core.errors import AssayError
+from assay.reports.plain_json import plain
 
 
 def check_writable(*paths: Path | None) -> None:
@@ -38,15 +38,7 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, content: Any) -> None:
     """Write JSON with null for NaN and infinity, which JSON does not have."""
-    write_text(path, json.dumps(_finite(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, float):
-        return content if math.isfinite(content) else None
-    if isinstance(content, dict):
-        return {key: _finite(value) for key, value in content.items()}
-    return [_finite(value) for value in content] if isinstance(content, list | tuple) else content
+    write_text(path, json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def print_written(console: Console, *paths: Path | None) -> None:

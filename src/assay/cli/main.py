@@ -67,7 +67,7 @@ def main() -> None:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     shown: set[str] = set()
 
-    def show_warning(message: Warning | str, *_: object, **__: object) -> None:  # once: jobs repeat each other's
+    def show_warning(message: Warning | str, *_: object, **__: object) -> None:  # once each: jobs repeat them
         if str(message) not in shown:
             console.print(f"warning: {message}", style="yellow", markup=False)
         shown.add(str(message))

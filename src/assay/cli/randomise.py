@@ -1,6 +1,6 @@
 """Check whether explanations change when blocks of the model are re-initialised.
 
-A sanity check: a method whose explanations stay the same does not explain what the model has learned.
+A sanity check: a method whose explanations stay the same does not explain what the model has learnt.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class TrainingData:
     validation_limit: int | None = None
     """Validate on only this many examples, drawn at random."""
     task: Literal["classification", "regression"] | None = None
-    """Kind of labels. Default: found out from the labels."""
+    """Kind of labels. Default: inferred from the labels."""
     max_length: int | None = None
     """Truncate inputs to this many tokens. Default: 512."""
 
@@ -109,9 +109,9 @@ def train(
             **vars(data),
             **settings.given(),
         )
-    kept = trained.history.best_check
-    if kept is not None:
-        console.print(f"kept: {_scores(kept)}, of epoch {kept.epoch:.2f}; {trained.history.seconds:.0f} s")
+    best = trained.history.best_check
+    if best is not None:
+        console.print(f"best checkpoint: {_scores(best)}, epoch {best.epoch:.2f}; {trained.history.seconds:.0f} s")
     console.print(f"saved in {output}; use it with --model {output} or assay.load_model", markup=False)
 
 

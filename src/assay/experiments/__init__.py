@@ -1,1 +1,1 @@
-"""Runs: jobs, their records in a store, and the engines that work through them."""
+"""Jobs, their records in a store, and the engines that run them."""

@@ -65,7 +65,7 @@ def _reported_models(plan: Plan) -> set[str]:
 
 
 def unpack_records(path: Path, store: Store) -> tuple[int, int]:
-    """Add the records of an archive to a store; returns how many there are and how many were new."""
+    """Add the records of an archive to a store; return how many there are and how many were new."""
     packed = list(read_archive(path))
     new = [item for item in packed if not store.has(item.record.key)]
     for item in new:

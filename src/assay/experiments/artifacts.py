@@ -36,7 +36,7 @@ class Artifacts:
     def making(self, key: str) -> Iterator[Path]:
         """A folder to write in. It is renamed to KEY on success, and stays as KEY.part for the next try on failure.
 
-        Of two processes that write the same artefact, the one without the lock writes elsewhere.
+        If two processes write the same artefact, the one without the lock writes to a folder of its own.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def _rename(part: Path, path: Path) -> None:
 
 @contextmanager
 def _claimed(shared: Path, own: Path) -> Iterator[Path]:
-    """The shared folder, which a killed process may have begun, if no other process holds it; else our own."""
+    """The shared folder, which a killed process may have begun, unless another process holds it; then `own`."""
     lock = shared.with_name(f"{shared.name}.lock")
     with lock.open("w") as held:  # beside the folder, not part of the artefact
         try:

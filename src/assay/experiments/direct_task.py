@@ -1,4 +1,4 @@
-"""A task for studies that turn a model and some examples directly into rows."""
+"""A task for studies that compute rows directly from a model and some examples."""
 
 from __future__ import annotations
 

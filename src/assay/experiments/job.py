@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 
 class Task(Protocol):
-    """What a job does: a frozen dataclass of everything the work needs to know."""
+    """What a job does: a frozen dataclass of everything its work depends on."""
 
     revision: ClassVar[int]  # raised when its numbers change
 
@@ -50,7 +50,7 @@ class Job:
     tags: Mapping[str, Any]  # place in the plan, for people: study, model, data, method, ...
     model: AnyModel | None = None
     data: AnyData | None = None
-    part: tuple[int, int] | None = None  # first and last example; None: all
+    part: tuple[int, int] | None = None  # start and stop of its examples; None: all
     needs: tuple[str, ...] = ()  # keys of the jobs whose records and artefacts it reads
     artifact: bool = False  # writes a folder
     kept_files: tuple[str, ...] = ()  # patterns of files to keep when the folder is deleted
@@ -95,7 +95,7 @@ class JobContext:
         return self.worker.model(self.job.model)
 
     def dataset(self) -> Dataset:
-        """The whole data set, of which the job may take a part."""
+        """The whole data set; `examples` are the job's part of it."""
         if self.job.data is None:
             raise RuntimeError(f"the job {self.job.name} has no data")
         return self.job.data.load()

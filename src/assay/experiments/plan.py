@@ -27,7 +27,7 @@ Models = Mapping[str, ExternalModel | TrainedModel]
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything to do. `jobs` are in an order in which each follows those it needs."""
+    """Everything to run. Each of `jobs` comes after those it needs."""
 
     name: str
     trainings: tuple[Job, ...]
@@ -125,7 +125,7 @@ def _datasets(
     return list(dict.fromkeys([*own, *(data[name] for name in names if name != TRAINED_ON)]))
 
 
-# --- a part of a plan --------------------------------------------------------------------------------------------
+# --- selection of jobs ---------------------------------------------------------------------------------------------
 
 
 def select_jobs(plan: Plan, only: Mapping[str, str]) -> Plan:

@@ -1,10 +1,9 @@
-"""What a plan names: data sets and models, as small values that a worker can open."""
+"""References to the data sets and models of a plan: small values that a worker can open."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -42,7 +41,8 @@ class DataReference:
         return _loaded(self)
 
     @property
-    def given(self) -> dict[str, str | None] | None:
+    def column_roles(self) -> dict[str, str | None] | None:
+        """Columns by role, as `load_dataset` takes them."""
         return None if self.columns is None else dict(self.columns)
 
 
@@ -62,7 +62,7 @@ class InMemoryData:
 
 @dataclass(frozen=True)
 class ExternalModel:
-    """A model that the plan loads; in keys, the fingerprint of its weights."""
+    """A model that the plan loads; keys contain the fingerprint of its weights."""
 
     name: str
     source: str
@@ -89,7 +89,7 @@ class ExternalModel:
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A model that the plan trains; in keys, the key of its training."""
+    """A model that the plan trains; keys contain the key of its training."""
 
     name: str
     key: str
@@ -147,17 +147,17 @@ AnyModel = ExternalModel | TrainedModel | InMemoryModel
 
 
 def base_identity(base: str) -> str:
-    """A base model in keys: a size as written, a folder by the hash of its files, else a hub id.
+    """What identifies a base model in keys: a size as written, the hash of a folder's files, or a hub id.
 
-    Word vectors that a size names enter by content too, not by path.
+    Word vectors that a size names are identified by content too, not by path.
     """
     if not is_scratch(base):
         return content_of(str(BUILTIN) if base == "builtin" else base)
     spec = parse(base)
-    given = dict(spec.params)
-    if not given.get(VECTORS):
+    params = dict(spec.params)
+    if not params.get(VECTORS):
         return base
-    return str(replace(spec, params=tuple({**given, VECTORS: content_of(str(given[VECTORS]))}.items())))
+    return str(replace(spec, params=tuple({**params, VECTORS: content_of(str(params[VECTORS]))}.items())))
 
 
 def content_of(name: str) -> str:
@@ -173,8 +173,8 @@ def content_of(name: str) -> str:
     return name
 
 
-def bare(name: str) -> str:
-    """The last part of a path, also within a spec, for titles."""
+def without_folders(name: str) -> str:
+    """A path, or a spec that contains one, with only the last part of the path; for titles."""
     return re.sub(r"'[^']*/([^/']+)'", r"\1", name) if "(" in name else Path(name).name
 
 
@@ -186,8 +186,7 @@ def numbered(data: Dataset, part: tuple[int, int] | None) -> list[tuple[int, Exa
 
 @lru_cache(maxsize=8)
 def _loaded(data: DataReference) -> Dataset:
-    columns: Mapping[str, str | None] | None = data.given
-    return load_dataset(data.source, split=data.split, columns=columns, limit=data.limit, seed=data.seed)
+    return load_dataset(data.source, split=data.split, columns=data.column_roles, limit=data.limit, seed=data.seed)
 
 
 @lru_cache(maxsize=64)

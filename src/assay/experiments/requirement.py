@@ -9,8 +9,8 @@ from typing import Any
 
 from assay.core.errors import SpecError
 
-FORM = re.compile(r"\s*(\w+)\s*(>=|<=)\s*(?:(chance|majority)\s*(?:\+\s*|$))?([\d.]+(?:e-?\d+)?)?\s*")
-HOW = "write e.g. 'accuracy >= chance + 0.1', 'macro_f1 >= 0.7' or 'loss <= 0.5'"
+PATTERN = re.compile(r"\s*(\w+)\s*(>=|<=)\s*(?:(chance|majority)\s*(?:\+\s*|$))?([\d.]+(?:e-?\d+)?)?\s*")
+EXAMPLES = "write e.g. 'accuracy >= chance + 0.1', 'macro_f1 >= 0.7' or 'loss <= 0.5'"
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Requirement:
 
     @staticmethod
     def parse(text: str) -> Requirement:
-        match = FORM.fullmatch(text)
+        match = PATTERN.fullmatch(text)
         if match is None or not (match[3] or match[4]):
-            raise SpecError(f"cannot read the requirement {text!r}; {HOW}")
+            raise SpecError(f"cannot read the requirement {text!r}; {EXAMPLES}")
         return Requirement(match[1], match[2], match[3], float(match[4] or 0))
 
     def unmet(self, rows: Mapping[str, Any]) -> str | None:
-        """None, or why the training with these rows does not meet it."""
+        """Why the training with these rows does not meet it; None if it does."""
         scores = rows["validation"]
         if self.score not in scores:
             raise SpecError(

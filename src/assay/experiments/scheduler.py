@@ -1,4 +1,4 @@
-"""The scheduler: which jobs are done, which may start, and what the end of a job means for the others."""
+"""The scheduler: which jobs are done, which can start, and what the end of a job means for the others."""
 
 from __future__ import annotations
 
@@ -23,9 +23,6 @@ class State(StrEnum):
     blocked = "blocked"  # a job it needs failed
 
 
-ENDED = (State.done, State.failed, State.skipped, State.blocked)
-
-
 class Scheduler:
     """The graph of a plan's jobs over a store. In `jobs`, each job follows those it needs."""
 
@@ -42,7 +39,7 @@ class Scheduler:
         self._read_states()
         self.ready: dict[str, deque[str]] = defaultdict(deque)  # by group
         for key in jobs:
-            self._offer(key)
+            self._queue(key)
 
     # --- before it starts ------------------------------------------------------------------------------------------
 
@@ -53,7 +50,7 @@ class Scheduler:
                 self.state[key] = State.done
         for key in self.jobs:
             if self.state[key] is State.missing:
-                self._settle(key)
+                self._check_needs(key)
         for key in reversed(list(self.jobs)):  # rebuild a deleted artefact that a job still needs
             wanted = any(self.state[d] is State.missing for d in self.dependants[key])
             if wanted and self.jobs[key].artifact and not self.store.artifacts.has(key):
@@ -65,18 +62,18 @@ class Scheduler:
         return sum(state in (State.missing, State.running) for state in self.state.values())
 
     def remember_failures(self) -> None:
-        """Keep the failures of the last run, for a report; a run tries them again."""
+        """Restore the failures of the last run, for a report; a run tries them again."""
         for key in self.jobs:
             note = self.store.note("failed", key) if self.state[key] is State.missing else None
             if note is not None:
                 self._end(key, State.failed, str(note["error"]))
             elif self.state[key] is State.missing:
-                self._settle(key)
+                self._check_needs(key)
 
     # --- while it runs ---------------------------------------------------------------------------------------------
 
     def take(self, held: str | None = None, elsewhere: Collection[str] = ()) -> Job | None:
-        """A job that may start: of the model that the worker holds, else of a model that no other worker holds."""
+        """A job that can start: of the model that the worker holds, or else of one that no other worker holds."""
         groups = [group for group, keys in self.ready.items() if keys]
         if not groups:
             return None
@@ -88,11 +85,11 @@ class Scheduler:
         return self.jobs[key]
 
     def _weight(self, group: str) -> int:
-        """Jobs of a group and the jobs that wait for them: the largest go first, so that workers finish together."""
+        """Jobs of a group and those waiting for them: the largest group goes first, so that workers finish together."""
         return sum(1 + len(self.dependants[key]) for key in self.ready[group])
 
     def requeue(self, job: Job) -> None:
-        """Offer a job again whose worker died, before the others of its group."""
+        """Put a job whose worker died at the front of its group."""
         self.state[job.key] = State.missing
         self.ready[job.group].appendleft(job.key)
 
@@ -100,33 +97,33 @@ class Scheduler:
         self.state[job.key] = State(outcome.state)
         if outcome.state == "failed":
             self.reasons[job.key] = outcome.error
-        self._spread(job.key)
+        self._update_dependants(job.key)
         for need in job.needs:
             self._discard_artifact(need)
 
     def close(self) -> None:
-        """Delete artefacts that a killed run left."""
+        """Delete artefacts left by a killed run."""
         for key in self.jobs:
             self._discard_artifact(key)
 
-    def _spread(self, key: str) -> None:
+    def _update_dependants(self, key: str) -> None:
         for dependant in self.dependants[key]:
             if self.state[dependant] is State.missing:
-                self._settle(dependant)
+                self._check_needs(dependant)
                 if self.state[dependant] is State.missing:
-                    self._offer(dependant)
+                    self._queue(dependant)
                 else:
-                    self._spread(dependant)
+                    self._update_dependants(dependant)
         self._discard_artifact(key)
 
-    def _offer(self, key: str) -> None:
-        """Queue a job that may start; called once, when the last of its needs is met."""
+    def _queue(self, key: str) -> None:
+        """Queue a job if all jobs it needs are done; called once per job."""
         job = self.jobs[key]
         if self.state[key] is State.missing and all(self.state[need] is State.done for need in job.needs):
             self.ready[job.group].append(key)
 
-    def _settle(self, key: str) -> None:
-        """End a job whose needs ended badly."""
+    def _check_needs(self, key: str) -> None:
+        """End a job if one that it needs failed, was skipped, or does not meet its requirement."""
         job = self.jobs[key]
         for need in job.needs:
             if self.state[need] is State.failed:

@@ -120,7 +120,7 @@ class Store:
     # --- before a run ----------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Check that the store can be written before an hour's work, and delete what killed writers left."""
+        """Check that the store is writable before the work starts, and delete files left by killed processes."""
         write(self.folder / "writable", b"", "store")
         for part in self.folder.glob("*/*.part"):
             if part.is_file() and time.time() - part.stat().st_mtime > STALE:

@@ -1,4 +1,4 @@
-"""A study: a question asked of models and data. It makes jobs, and owns the tables, pages and figures made of them.
+"""A study: a question about models and data. It makes jobs, and owns the tables, pages and figures of their results.
 
 Every study is one folder under `studies/`; its class is defined in that folder's `study.py`. Nothing here or in plans
 knows a particular study.
@@ -83,7 +83,7 @@ class StudyCell:
 
 @dataclass(frozen=True)
 class ReportContext:
-    """What a study may use for its part of a plan's report."""
+    """What a study needs to write its part of a plan's report."""
 
     cells: Sequence[StudyCell]
     store: Store
@@ -104,7 +104,7 @@ class Page:
 
 @dataclass(frozen=True)
 class StudyReport:
-    """A study's part of a report: what is finished."""
+    """A study's part of a report, as far as its jobs are finished."""
 
     table: list[Row] = field(default_factory=list)
     pages: list[Page] = field(default_factory=list)

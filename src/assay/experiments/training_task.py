@@ -1,4 +1,4 @@
-"""Train a model: one job, whose artefact is a folder that load_model reads."""
+"""Train a model in one job; its artefact is a folder that `load_model` reads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from assay.training.run_folder import CARD
 from assay.training.scratch import is_scratch, parse_size
 from assay.training.splits import training_data
 
-SELECTIONS = {"classification": "accuracy", "regression": "pearson"}  # what chooses the checkpoint, if nothing is said
+SELECTIONS = {"classification": "accuracy", "regression": "pearson"}  # default score that selects the checkpoint
 KEPT_FILES = ("*.json", "*.txt", "*.model", "head.safetensors")  # all but the weights: enough to write a report
 
 
@@ -31,10 +31,10 @@ KEPT_FILES = ("*.json", "*.txt", "*.model", "head.safetensors")  # all but the w
 class TrainingTask:
     """A model trained on a data set; see `assay train` for what the fields mean.
 
-    data_seed draws the limits and what is held out; it is not the training's seed, so that runs differ in one thing.
+    data_seed draws subsets and held-out examples; it is not `seed`, so that seeds differ only in the training.
     """
 
-    train: str  # where it starts: a folder, a hub id, or a size such as "bert(layers=2, width=128)"
+    train: str  # base model: a folder, a hub id, or a size such as "bert(layers=2, width=128)"
     on: DataReference
     recipe: str = "recipe"
     seed: int = 0
@@ -57,8 +57,8 @@ class TrainingTask:
             raise SpecError(f"unknown task {self.task!r}; {nearest(self.task, TASKS)}")
 
     def splits(self) -> tuple[Dataset, Dataset]:
-        """What it is trained on and what chooses the checkpoint."""
-        return _parts(self.on, self.split, self.validation, self.limit, self.validation_limit, self.data_seed)
+        """The training split, and the validation split, which selects the checkpoint."""
+        return _splits(self.on, self.split, self.validation, self.limit, self.validation_limit, self.data_seed)
 
     def full_recipe(self, task: str) -> Recipe:
         recipe = replace(Recipe.from_spec(self.recipe), seed=self.seed)
@@ -88,7 +88,7 @@ class TrainingTask:
         return training_result(context.folder, train, validation)
 
     def fit(self, folder: Path, train: Dataset, validation: Dataset, loss: Loss | None = None) -> None:
-        """Train into the folder, unless that was killed only after its end; `loss`: other than the usual one."""
+        """Train into a folder, unless a run killed afterwards left a complete model. loss: replaces the default."""
         task = self.task or train.task
         if (folder / CARD).exists():
             return
@@ -112,13 +112,13 @@ class TrainingTask:
 
 
 def performance_metrics(task: str) -> dict[str, Any]:
-    """Every score of a model of this task."""
+    """All performance metrics of a task."""
     metrics = {name: PERFORMANCE.make(name) for name in PERFORMANCE.names}
     return {name: metric for name, metric in metrics.items() if metric.facts.task == task}
 
 
 def training_result(folder: Path, train: Dataset, validation: Dataset) -> JobResult:
-    """What the training's card says, without what differs from run to run."""
+    """The rows of a training, from its card; times and devices are provenance."""
     card = json.loads((folder / CARD).read_text(encoding="utf-8"))
     history = card["history"]
     checks = [{k: v for k, v in check.items() if k != "seconds"} for check in history["checks"]]
@@ -139,12 +139,12 @@ def training_result(folder: Path, train: Dataset, validation: Dataset) -> JobRes
 
 
 def training_seconds(folder: Path) -> float:
-    """All that a training took, also in runs that were interrupted."""
+    """Total seconds of a training, including interrupted runs."""
     return float(json.loads((folder / CARD).read_text(encoding="utf-8"))["history"]["seconds"])
 
 
 @lru_cache(maxsize=4)
-def _parts(
+def _splits(
     data: DataReference,
     split: str | None,
     validation: str | None,
@@ -153,12 +153,12 @@ def _parts(
     seed: int,
 ) -> tuple[Dataset, Dataset]:
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*holding out a tenth")  # docs/runs.md says so
+        warnings.filterwarnings("ignore", message=".*holding out a tenth")  # documented in docs/runs.md
         return training_data(
             data.source,
             split,
             validation,
-            columns=data.given,
+            columns=data.column_roles,
             limit=limit,
             validation_limit=validation_limit,
             seed=seed,

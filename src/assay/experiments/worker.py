@@ -43,7 +43,7 @@ class Worker:
 
     def model(self, reference: AnyModel) -> Model:
         if self._model is None or reference != self._reference:
-            self._forget_model()  # first: memory may not hold two
+            self._forget_model()  # first, because memory may not hold two models
             self._model = reference.open(self.store.artifacts)
             self._reference = reference
         return self._model
@@ -52,7 +52,7 @@ class Worker:
         self._reference, self._model = None, None
 
     def compute(self, job: Job, bar: Progress | None = None) -> Record:
-        """Run a job and return its record; its artefact is complete before that."""
+        """Run a job and return its record; its artefact is complete by then."""
         start = time.perf_counter()
         output: AbstractContextManager[Path | None]
         output = self.store.artifacts.making(job.key) if job.artifact else nullcontext()
@@ -73,7 +73,7 @@ class Worker:
         return record
 
     def execute(self, job: Job) -> Outcome:
-        """Run a job and store its record. An error becomes a note with its traceback; only the store may raise."""
+        """Run a job and store its record. An error is stored with its traceback; only store errors are raised."""
         start = time.perf_counter()
         try:
             record = self.compute(job)
@@ -95,7 +95,7 @@ class Worker:
         if previous is not None and canonical(previous.rows) != canonical(record.rows):
             versions_then = ", ".join(f"{k} {previous.provenance.get(k)}" for k in ("assay", "torch", "transformers"))
             warnings.warn(
-                f"{job.name} was rerun and gave a different result than before (with {versions_then}). "
+                f"{job.name} was rerun and gave a different result from before (with {versions_then}). "
                 "Records computed from the first result are kept.",
                 stacklevel=2,
             )

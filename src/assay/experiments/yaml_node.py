@@ -1,4 +1,4 @@
-"""YAML with places: every error names the place in the file and what is allowed there."""
+"""Read a YAML file; every error names the place in the file and what is allowed there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     seen: dict[Any, int] = {}
     for key_node, _ in node.value:
-        if key_node.tag == "tag:yaml.org,2002:merge":  # `<<: *other`: what follows may say otherwise
+        if key_node.tag == "tag:yaml.org,2002:merge":  # `<<: *other`, whose keys may be overridden
             continue
         key = loader.construct_object(key_node)
         line = key_node.start_mark.line + 1
@@ -76,13 +76,13 @@ class YamlNode:
         _ = root.mapping
         return root
 
-    # --- looking ---------------------------------------------------------------------------------------------------
+    # --- reading ---------------------------------------------------------------------------------------------------
 
     @property
     def mapping(self) -> dict[str, Any]:
         """Its content by key, with lists as tuples."""
         if not isinstance(self.content, dict) or not all(isinstance(key, str) for key in self.content):
-            raise SpecError(f"{self.where} must hold `name: value` lines, but it is {_words(self.content)}")
+            raise SpecError(f"{self.where} must hold `name: value` lines, but it is {_described(self.content)}")
         return {key: _tuples(value) for key, value in self.content.items()}
 
     @property
@@ -92,7 +92,7 @@ class YamlNode:
     @property
     def text(self) -> str:
         if not isinstance(self.content, str):
-            raise SpecError(f"{self.where} must be a text, but it is {_words(self.content)}")
+            raise SpecError(f"{self.where} must be text, but it is {_described(self.content)}")
         return self.content
 
     def value(self, key: str) -> Any:
@@ -134,7 +134,7 @@ class YamlNode:
         known = list(dict.fromkeys(keys))
         for key in self.mapping:
             if key not in known:
-                raise SpecError(f"{self.where}: there is no {key!r} here; {nearest(key, known)}")
+                raise SpecError(f"{self.where}: unknown key {key!r}; {nearest(key, known)}")
 
     def reading(self, read: Callable[..., T], *args: Any) -> T:
         """Call `read`; an error names this place."""
@@ -156,8 +156,8 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
 
 
-def _words(value: Any) -> str:
-    kinds = {type(None): "empty", list: "a list", str: "a text"}
+def _described(value: Any) -> str:
+    kinds = {type(None): "empty", list: "a list", str: "text"}
     if isinstance(value, dict):
         wrong = next((key for key in value if not isinstance(key, str)), None)
         return f"a mapping with the key {wrong!r}, which is not text; put it in quotes"

@@ -1,4 +1,4 @@
-"""Aggregates tidy rows for figures: means, intervals over examples, and ranges over trainings."""
+"""Aggregate tidy rows for figures: means, intervals over examples, and ranges over trainings."""
 
 from __future__ import annotations
 

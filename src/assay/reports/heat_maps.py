@@ -35,7 +35,7 @@ class HeatUnit:
 
 @dataclass(frozen=True)
 class HeatRun:
-    """Neighbouring units of one segment that are all marked by a rationale, or none of them."""
+    """Neighbouring units of one segment that a rationale marks, or that none marks."""
 
     marked: bool
     units: tuple[HeatUnit, ...]
@@ -43,7 +43,7 @@ class HeatRun:
 
 @dataclass(frozen=True)
 class Picture:
-    """An image of a page; without an address it refers to the one of the same id."""
+    """An image on a page; without an address, a reference to the one with the same id."""
 
     id: str
     address: str | None
@@ -118,7 +118,7 @@ def _heat_unit(gap: str, unit: Unit, strength: float, score: float, top: bool) -
 
 
 def picture(model: Model, example: Example, number: int) -> Picture | None:
-    """The image that the model reads, to lie under its patches; None for a text, or without pillow."""
+    """The image that the model reads, to draw under its patches; None for a text, or without Pillow."""
     address = None if example.image is None else _png_address(model, example)
     return None if address is None else Picture(f"picture-{number}", address)
 

@@ -51,7 +51,7 @@ class Reason:
 
 
 def write_report(status: Status, folder: Path, ending: str) -> list[Path]:
-    """Write what is done of a plan into a folder; returns the files, the index first."""
+    """Write the finished results of a plan into a folder; return the files, the index first."""
     plan, store = status.plan, status.store
     rows = {name: tidy_rows(cells, store) for name, cells in plan.studies().items()}
     models, methods = model_table(plan, store), _methods(rows)
@@ -60,7 +60,7 @@ def write_report(status: Status, folder: Path, ending: str) -> list[Path]:
         name: cells[0].study.report(ReportContext(cells, store, rows[name], models, methods, figures, ending))
         for name, cells in plan.studies().items()
     }
-    all_rows = [*training_rows(plan, store), *(row for part in rows.values() for row in part)]
+    all_rows = [*training_rows(plan, store), *(row for table in rows.values() for row in table)]
     tables: dict[str, Table] = {"rows": all_rows, "models": models, "train": _trainings(status)}
     tables |= {name: study.table for name, study in studies.items()}
     files = [path for name, table in tables.items() for path in _write_table(folder, name, table)]

@@ -38,7 +38,7 @@ class Axis:
 def bar_axis(comparison: Comparison) -> Axis:
     """One axis for all methods of a metric; it has round ends and contains every interval."""
     ends = [v for s in comparison.standings for v in (s.low, s.high, s.value) if math.isfinite(v)]
-    ticks = nice_ticks(min(ends), max(ends), about=4)
+    ticks = nice_ticks(min(ends), max(ends), count=4)
     return Axis(ticks[0], ticks[-1])
 
 
@@ -151,16 +151,16 @@ def banded_curves(
 
 
 def _label_step(labels: Sequence[str]) -> int:
-    """Every how many points there is room for a label; the first one has free space to its left."""
+    """Label every how many points, so that labels do not overlap; the first has free space to its left."""
     wanted = 4 + 6.5 * max((len(label) for label in labels[1:]), default=0)  # pixels at a font size of 11
     return max(1, math.ceil(wanted * (len(labels) - 1) / (RIGHT - LEFT - 12)))
 
 
-def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Evenly spaced round numbers that enclose a range."""
+def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """About `count` evenly spaced round numbers that enclose a range."""
     if not high > low:
         low, high = low - 0.5, high + 0.5
-    rough = (high - low) / about
+    rough = (high - low) / count
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= rough * 0.999)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)

@@ -1,4 +1,4 @@
-"""Symbols of verdicts, arrows and numbers with intervals, as all tables show them."""
+"""Symbols of verdicts, arrows, and numbers with intervals, for all tables."""
 
 from __future__ import annotations
 

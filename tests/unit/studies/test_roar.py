@@ -417,7 +417,7 @@ def test_a_run_may_be_looked_at_before_its_end(tmp_path):
     RoarResult([found], "accuracy").to_html(page, "assay roar")
     text = page.read_text()
     assert "Recursive ROAR" in text
-    for words in ("attention", "seeds, BCa", "Sparsity", "Walltime", "bilstm_attention(hidden=4, width=4)"):
+    for words in ("attention", "seeds, BCa", "Sparsity", "Run time", "bilstm_attention(hidden=4, width=4)"):
         assert words in text
 
 

@@ -92,7 +92,7 @@ class TopKAttack:
     seed: int = 0
     """Seed of the sample of examples and of random methods."""
     batch_tokens: int | None = None
-    """Token positions per forward pass; changes speed and memory, no number."""
+    """Token positions per forward pass; affects speed and memory, not results."""
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

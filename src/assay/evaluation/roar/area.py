@@ -16,7 +16,7 @@ def area(ratios: ArrayLike, measure: ArrayLike, random: ArrayLike, *, clip: bool
     ratios (I,) increase; measure p and random b (...,I) are the performance there, the last with everything removed;
     the result is (...). The last ratio may be repeated: everything removed, as the floor of a curve that ends earlier.
     0 means no better than random, below 0 worse. The maximum is below 1, because p_0 = b_0, unless p falls below b_I.
-    NaN where removing everything costs the baseline nothing. `clip` limits values to [-1, 1], as the published code.
+    NaN where removing everything costs the baseline nothing. `clip` limits values to [-1, 1], as published code does.
     Weakness: a curve that rises again (class leakage) lowers it; the noise of the baseline enters both areas.
     """
     x, p, b = (np.asarray(a, np.float64) for a in (ratios, measure, random))

@@ -55,10 +55,10 @@ def low_point(ratios: list[float], own: Drawn, random: Drawn, confidence: float 
     that trainings vary more.
     """
     base, rises = _noise(random[0]), []
-    for s, (curve, beside, _) in enumerate(_parts(own, random)):
+    for s, (curve, baseline, _) in enumerate(_parts(own, random)):
         others = np.delete(own[0], s, 0)
         noise = max(base, _noise(others)) if len(others) else base
-        rises.append(_rises(curve, beside, (noise, base), alone=False))
+        rises.append(_rises(curve, baseline, (noise, base), alone=False))
     return _steepest(ratios, rises, len(rises), confidence)
 
 
@@ -72,14 +72,14 @@ def _steepest(ratios: list[float], rises: list[Rises], seeds: int, confidence: f
     """The most significant of all rises; the first `seeds` curves are those of single seeds."""
     if len(ratios) < 3:
         return None
-    p = np.array([chance for _, _, chance in rises]) * len(rises) * len(rises[0][2])  # (curves, pairs)
+    p = np.array([p_values for _, _, p_values in rises]) * len(rises) * len(rises[0][2])  # (curves, pairs)
     if p.min() > 1 - confidence:
         return None
     curve, pair = np.unravel_index(int(p.argmin()), p.shape)
     (start, end), rise, _ = rises[int(curve)]
-    alone = int((p[:seeds].min(1) <= 1 - confidence).sum())
+    significant = int((p[:seeds].min(1) <= 1 - confidence).sum())
     return Leak(
-        ratios[start[pair]], ratios[end[pair]], float(rise[pair]), min(1.0, float(p[curve, pair])), alone, seeds
+        ratios[start[pair]], ratios[end[pair]], float(rise[pair]), min(1.0, float(p[curve, pair])), significant, seeds
     )
 
 
@@ -101,9 +101,9 @@ def _rises(own: Drawn, random: Drawn, noises: tuple[float, float], *, alone: boo
     before = np.maximum(first - 1, 0) if alone else first
     start = np.where(curve[before] > curve[first], before, first)
     (rise, drawn), (base, base_drawn) = ((c[end] - c[start], d[:, end] - d[:, start]) for c, d in (own, random))
-    itself = _above_zero(rise, drawn.var(0, ddof=1) + 2 * noises[0])
-    beside = _above_zero(rise - base, (drawn - base_drawn).var(0, ddof=1) + 2 * sum(noises))
-    return (start, end), rise, np.maximum(itself, beside)
+    p_own = _above_zero(rise, drawn.var(0, ddof=1) + 2 * noises[0])
+    p_relative = _above_zero(rise - base, (drawn - base_drawn).var(0, ddof=1) + 2 * sum(noises))
+    return (start, end), rise, np.maximum(p_own, p_relative)
 
 
 def _above_zero(value: Reals, variance: Reals) -> Reals:

@@ -102,8 +102,8 @@ def fit(x: Reals, y: Reals, steps: int = 100) -> Reals:
 
     def loss(w: Reals) -> tuple[float, Reals]:
         margin = sign * (x @ w[:-1] + w[-1])
-        pull = -sign * expit(-margin) / len(y)
-        return float(np.logaddexp(0, -margin).mean()), np.append(x.T @ pull, pull.sum())
+        slope = -sign * expit(-margin) / len(y)
+        return float(np.logaddexp(0, -margin).mean()), np.append(x.T @ slope, slope.sum())
 
     stop = {"maxiter": steps, "gtol": 1e-4, "ftol": 64 * np.finfo(float).eps}  # the stopping rule of scikit-learn
     weights: Reals = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B", options=stop).x

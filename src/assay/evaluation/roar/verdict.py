@@ -188,7 +188,7 @@ def _labels(leak: Leak, ratios: list[float], names: Sequence[str]) -> tuple[str,
 
 
 def _obstacle(predicted: Predicted, random: Predicted, learned: float) -> str | None:
-    """Why no verdict is possible, if so; learned: lower bound of how much the unmasked models have learned."""
+    """Why no verdict is possible, or None; learned: lower bound of how much the unmasked models have learnt."""
     return SAME if np.array_equal(predicted, random) else UNLEARNED if learned <= 0 else None
 
 

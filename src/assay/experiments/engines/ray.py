@@ -28,7 +28,7 @@ OBJECT_STORE_BYTES = 128 * 2**20  # jobs are small, and rows go to the store on 
 
 @dataclass(frozen=True)
 class Ray:
-    """Gives jobs that may start to free workers, first to one that holds their model. Replaces workers that die.
+    """Gives jobs that can start to free workers, first to one that holds their model, and replaces workers that die.
 
     Every worker has cores / workers threads: more threads than cores are several times slower. On a cluster, the
     store and the paths in the plan must be on a file system that all machines share.
@@ -47,9 +47,9 @@ class Ray:
 
     def run(self, scheduler: Scheduler, ended: Ended) -> None:
         count = min(self.workers or cores(), scheduler.todo)
-        each = self.threads or max(1, cores() // (self.workers or cores()))
-        with _cluster(_ray(), self.address, count, each):
-            WorkerPool(scheduler, ended, each).work(count)
+        threads = self.threads or max(1, cores() // (self.workers or cores()))
+        with _cluster(_ray(), self.address, count, threads):
+            WorkerPool(scheduler, ended, threads).work(count)
 
 
 @dataclass
@@ -102,7 +102,7 @@ class WorkerPool:
             outcome = ray.get(ready)
         except ray.exceptions.RayTaskError as error:  # a worker raises only for the store
             raise error.cause if isinstance(error.cause, AssayError) else error from error
-        except ray.exceptions.RayError as error:  # the process or its machine is gone
+        except ray.exceptions.RayError as error:  # the process or its machine died
             self.free.append(self._new_slot())
             self._died(job, error)
             return

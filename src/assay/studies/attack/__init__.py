@@ -1,1 +1,1 @@
-"""Attack: can an explanation be changed while the prediction stays?"""
+"""Attack: can an explanation be changed while the prediction stays the same?"""

@@ -17,7 +17,7 @@ HEAT_MAPS = ("original", "attacked", "curve")  # columns of its rows
 
 @dataclass(frozen=True)
 class Attack(TopKAttack):
-    """Can an explanation be changed while the prediction stays?"""
+    """Can an explanation be changed while the prediction stays the same?"""
 
     needs_model_files: ClassVar[bool] = True
 

@@ -17,7 +17,7 @@ class AgreementCell:
 
     text: str
     title: str
-    colour: str  # a CSS variable: like, or for if it is negative
+    colour: str  # name of a CSS variable: `like`, or `for` if negative
     opacity: str
 
 
@@ -25,8 +25,8 @@ class AgreementCell:
 class Extreme:
     """The pair of methods that agrees most or least."""
 
-    one: MethodStyle
-    other: MethodStyle
+    first: MethodStyle
+    second: MethodStyle
     text: str
 
 
@@ -51,15 +51,15 @@ def agreement(
     return Agreement(rows, closest, _extreme(*ranked[0], pairs) if len(ranked) > 1 else None)
 
 
-def _of(pairs: Mapping[str, Interval], one: MethodStyle, other: MethodStyle) -> Interval:
-    return pairs.get(f"{one.method} ~ {other.method}") or pairs[f"{other.method} ~ {one.method}"]
+def _of(pairs: Mapping[str, Interval], first: MethodStyle, second: MethodStyle) -> Interval:
+    return pairs.get(f"{first.method} ~ {second.method}") or pairs[f"{second.method} ~ {first.method}"]
 
 
-def _cell(one: MethodStyle, other: MethodStyle, pairs: Mapping[str, Interval]) -> AgreementCell | None:
-    if one is other:
+def _cell(first: MethodStyle, second: MethodStyle, pairs: Mapping[str, Interval]) -> AgreementCell | None:
+    if first is second:
         return None
-    interval = _of(pairs, one, other)
-    title = f"{one.short} and {other.short}: {_formatted(interval)}"
+    interval = _of(pairs, first, second)
+    title = f"{first.short} and {second.short}: {_formatted(interval)}"
     opacity = f"{min(1.0, abs(interval.value)) * 0.8:.2f}"
     return AgreementCell(_short(interval.value), title, "for" if interval.value < 0 else "like", opacity)
 
@@ -70,8 +70,8 @@ def _short(value: float) -> str:
     return f"−{text}" if value < 0 and text != ".00" else text
 
 
-def _extreme(one: MethodStyle, other: MethodStyle, pairs: Mapping[str, Interval]) -> Extreme:
-    return Extreme(one, other, _formatted(_of(pairs, one, other)))
+def _extreme(first: MethodStyle, second: MethodStyle, pairs: Mapping[str, Interval]) -> Extreme:
+    return Extreme(first, second, _formatted(_of(pairs, first, second)))
 
 
 def _formatted(interval: Interval) -> str:

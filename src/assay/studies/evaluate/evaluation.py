@@ -55,7 +55,7 @@ class Evaluation:
             methods=methods,
             metrics=metrics,
             settings=task.spec(model.identity, model),
-            examples=tuple(name for part in slices for name in part["examples"]),
+            examples=tuple(name for rows in slices for name in rows["examples"]),
             values={m: {k: column("values", m, k) for k in methods} for m in metrics},
             weights={m: column("weights", m) for m in slices[0]["weights"]},
             curves={m: {k: column("curves", m, k) for k in methods} for m in metrics if m in slices[0]["curves"]},
@@ -64,7 +64,7 @@ class Evaluation:
             seconds={k: column("seconds", k) for k in methods},
             outputs=column("outputs"),
             gold=tuple(gold_label(example, dataset, model) for example in dataset),
-            shown={k: tuple(a for part in slices for a in _attributions(part, k)) for k in methods},
+            shown={k: tuple(a for rows in slices for a in _attributions(rows, k)) for k in methods},
             unit_counts=column("unit_counts").astype(np.int64),
             provenance=versions(),
         )
@@ -72,16 +72,16 @@ class Evaluation:
 
 def _column(slices: Sequence[Mapping[str, Any]], path: Sequence[str]) -> NDArray[np.float64]:
     """The values at a path, over all slices; None becomes NaN."""
-    rows: list[Any] = []
-    for part in slices:
-        value: Any = part
+    column: list[Any] = []
+    for rows in slices:
+        value: Any = rows
         for name in path:
             value = value[name]
-        rows += value
-    return np.array([np.nan if row is None else row for row in rows], np.float64)
+        column += value
+    return np.array([np.nan if item is None else item for item in column], np.float64)
 
 
-def _attributions(part: Mapping[str, Any], method: str) -> list[Attribution]:
+def _attributions(rows: Mapping[str, Any], method: str) -> list[Attribution]:
     """The attributions that a slice stores (of its first examples), with their seconds."""
-    pairs = zip(part["attributions"][method], part["seconds"][method], strict=False)
+    pairs = zip(rows["attributions"][method], rows["seconds"][method], strict=False)
     return [Attribution.from_dict({**a, "cost": {**a["cost"], "seconds": seconds}}) for a, seconds in pairs]

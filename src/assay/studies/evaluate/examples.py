@@ -72,6 +72,6 @@ def _answer(evaluation: Evaluation, i: int, attribution: Attribution) -> Answer:
 
 
 def _context(evaluation: Evaluation, example: Example) -> str | None:
-    """The text that the scope left out: a reader needs it to judge the other."""
+    """The text of a pair that is not scored; a reader needs it to judge the other."""
     other = {"text": example.text_pair, 0: example.text_pair, "text_pair": example.text, 1: example.text}
     return other.get(evaluation.settings["scope"])

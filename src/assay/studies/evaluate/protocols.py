@@ -34,9 +34,9 @@ class Steps:
 def steps(metric: Any) -> Steps:
     """The steps of a metric, read from its masks of an imaginary text."""
     keep = metric.keeps(np.arange(MANY))  # (K,U)
-    kept = bool(keep[~keep.all(1)][:, 0].any())  # the first unit stays in a mask that is not whole
+    keeps_top = bool(keep[~keep.all(1)][:, 0].any())  # the top unit stays in a partial mask
     share = keep.mean(1)
-    return Steps("kept", share) if kept else Steps("removed", 1 - share)
+    return Steps("kept", share) if keeps_top else Steps("removed", 1 - share)
 
 
 def protocol_words(metric: Any, model: Model) -> dict[str, str]:

@@ -56,7 +56,7 @@ class Evaluate:
     seed: int = 0
     """Seed of everything random."""
     batch_tokens: int | None = None
-    """Token positions per forward pass; changes speed and memory, no number."""
+    """Token positions per forward pass; affects speed and memory, not results."""
 
     needs_model_files: ClassVar[bool] = True
 

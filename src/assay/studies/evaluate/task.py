@@ -70,11 +70,11 @@ class EvaluateTask:
         targets = [self.target(model, data, example) for _, example in examples]
         rows = evaluate_slice(session, examples, targets, self.metrics, self.agreement, context.bar)
         shown = context.job.spec["shown"]
-        rows["attributions"] = {method: _timeless(part[:shown]) for method, part in rows["attributions"].items()}
+        rows["attributions"] = {method: _timeless(row[:shown]) for method, row in rows["attributions"].items()}
         return JobResult(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared
 
     def target(self, model: Model, data: Dataset, example: Example) -> Target | int | float | None:
-        """What is explained of an example, as `explain` takes it."""
+        """The target of an example, as `explain` takes it."""
         label = None if self.settings.target == "predicted" else gold_label(example, data, model)
         scale = self.settings.scale
         return label if scale is None else Target(None if label is None else int(label), scale=scale)
@@ -95,16 +95,16 @@ def evaluate_slice(
     bar: Progress,
 ) -> dict[str, Any]:
     """Values per metric, method and example, curves, agreement of methods, costs and the model's own outputs."""
-    on = session.open(examples, targets)
-    attributions = session.explain(on, bar)
+    inputs = session.open(examples, targets)
+    attributions = session.explain(inputs, bar)
     trim_heap()
     masking_metrics = {name: metric for name, metric in metrics.items() if is_faithfulness(metric)}
-    values, curves = faithfulness(session, on, attributions, masking_metrics)
+    values, curves = faithfulness(session, inputs, attributions, masking_metrics)
     for name, metric in metrics.items():
         if name not in masking_metrics:
             values[name] = {
-                method: [metric.measure(a, example) for a, (_, example) in zip(part, examples, strict=True)]
-                for method, part in attributions.items()
+                method: [metric.measure(a, example) for a, (_, example) in zip(row, examples, strict=True)]
+                for method, row in attributions.items()
             }
     return {
         "examples": [example.id for _, example in examples],
@@ -112,12 +112,13 @@ def evaluate_slice(
         "weights": weights(metrics, attributions, examples),
         "curves": curves,
         "agreement": agreement(attributions, agreement_measure),
-        "passes": {m: [[a.cost.forwards, a.cost.backwards] for a in part] for m, part in attributions.items()},
-        "seconds": {m: [a.cost.seconds for a in part] for m, part in attributions.items()},
-        "outputs": on.game.full().tolist(),
-        "attributions": {m: [a.to_dict() for a in part] for m, part in attributions.items()},
+        "passes": {m: [[a.cost.forwards, a.cost.backwards] for a in row] for m, row in attributions.items()},
+        "seconds": {m: [a.cost.seconds for a in row] for m, row in attributions.items()},
+        "outputs": inputs.game.full().tolist(),
+        "attributions": {m: [a.to_dict() for a in row] for m, row in attributions.items()},
         "unit_counts": [
-            unit_counts(encoding.units, example) for encoding, (_, example) in zip(on.encodings, examples, strict=True)
+            unit_counts(encoding.units, example)
+            for encoding, (_, example) in zip(inputs.encodings, examples, strict=True)
         ],
     }
 
@@ -132,25 +133,25 @@ def unit_counts(units: Sequence[Unit], example: Example) -> list[int]:
 
 
 def faithfulness(
-    session: Session, on: Round, attributions: Mapping[str, Attributions], metrics: Mapping[str, Any]
+    session: Session, inputs: Round, attributions: Mapping[str, Attributions], metrics: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Values and curves of masking metrics. All masks run in one stream per removal; equal masks run once."""
-    games = {on.game.removal: on.game}
+    games = {inputs.game.removal: inputs.game}
     masks: dict[Any, list[tuple[str, str, int, Any]]] = defaultdict(list)
     for name, metric in metrics.items():
         removal = metric_removal(session.model, metric)
-        games.setdefault(removal, Game(session.model, on.encodings, removal, session.budget))
-        for method, part in attributions.items():
-            for i, attribution in enumerate(part):
+        games.setdefault(removal, Game(session.model, inputs.encodings, removal, session.budget))
+        for method, row in attributions.items():
+            for i, attribution in enumerate(row):
                 masks[removal].append(
                     (name, method, i, metric.keeps(descending_order(without_unseen(attribution).scores)))
                 )
-    values: dict[str, Any] = {name: {m: [None] * len(on.indices) for m in attributions} for name in metrics}
-    curves: dict[str, Any] = {name: {m: [None] * len(on.indices) for m in attributions} for name in metrics}
+    values: dict[str, Any] = {name: {m: [None] * len(inputs.indices) for m in attributions} for name in metrics}
+    curves: dict[str, Any] = {name: {m: [None] * len(inputs.indices) for m in attributions} for name in metrics}
     fixed = {
         name: len(metric.keeps(np.arange(2))) == len(metric.keeps(np.arange(3))) for name, metric in metrics.items()
     }
-    full = on.game.full()
+    full = inputs.game.full()
     for removal, requests in masks.items():
         outputs = games[removal].outputs([(i, keep) for _, _, i, keep in requests])
         for (name, method, i, _), output in zip(requests, outputs, strict=True):
@@ -164,17 +165,17 @@ def faithfulness(
 def weights(
     metrics: Mapping[str, Any], attributions: Mapping[str, Attributions], examples: Sequence[tuple[int, Example]]
 ) -> dict[str, list[float | None]]:
-    """How much each example counts in the mean of a metric that pools; the same for all methods."""
-    part = next(iter(attributions.values()))
+    """The weight of each example in the mean of a pooled metric; the same for all methods."""
+    first = next(iter(attributions.values()))
     return {
-        name: [metric.weight(a, example) for a, (_, example) in zip(part, examples, strict=True)]
+        name: [metric.weight(a, example) for a, (_, example) in zip(first, examples, strict=True)]
         for name, metric in metrics.items()
         if hasattr(metric, "weight")
     }
 
 
 def metric_removal(model: Model, metric: Any) -> Any:
-    """What the metric or its protocol says, or the model's own where the model cannot have that."""
+    """The removal of the metric or its protocol, or the model's default if the model does not support it."""
     name = metric.facts.removal or get_protocol(metric.protocol).removal
     removal = REMOVALS.make(name)
     return removal if removal.available(model) is None else removal_for(model, None)

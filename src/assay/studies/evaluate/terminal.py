@@ -18,7 +18,7 @@ WIDE = 100  # columns; narrower terminals have no room for bars
 
 
 def ranking_table(result: Result, width: int) -> Table:
-    """Method, mean, interval, bar and verdict; a metric with the numbers of another one is left out."""
+    """Method, mean, interval, bar and verdict; without bars in a narrow terminal."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
     table.caption, table.caption_justify = _legend(result), "left"
     for words in (True, False, False, False, True) if width >= WIDE else (True, False, False, True):

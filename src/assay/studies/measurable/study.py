@@ -22,8 +22,8 @@ from assay.studies.roar.tasks import RankTask, RoarData
 class Measurable:
     """ROAR's curves from one model fine-tuned with masks: half of each batch is masked by a share from U(0, 1).
 
-    Words are ranked again after each step, by the same model. A test (MaSF) counts the masked inputs that the model
-    does not know; about 5 % are expected.
+    Words are ranked again after each step, by the same model. A test (MaSF) counts the masked inputs that are
+    out of distribution for the model; about 5 % are expected.
     """
 
     methods: tuple[str, ...] = METHODS
@@ -39,7 +39,7 @@ class Measurable:
     test_limit: int | None = None
     """Test on a random subset of this many examples."""
     batch_tokens: int | None = None
-    """Token positions per forward pass when explaining; changes speed and memory, no number."""
+    """Token positions per forward pass when explaining; affects speed and memory, not results."""
 
     needs_model_files: ClassVar[bool] = False
     by: ClassVar[By] = "share"
@@ -74,7 +74,7 @@ class Measurable:
             "training": source.training.job({}).spec,
         }
         tags = {**context.tags, "method": RANDOM, "masked": "training"}
-        tune = Job(
+        training = Job(
             MaskedFinetuningTask(source),
             spec,
             tags,
@@ -84,11 +84,11 @@ class Measurable:
             kept_files=KEPT_FILES,
             temporary=True,
         )
-        return [tune, *(self._curve(context, source, name, tune) for name in self.specs)]
+        return [training, *(self._curve(context, source, name, training) for name in self.specs)]
 
-    def _curve(self, context: StudyContext, source: RoarData, name: str, tune: Job) -> Job:
+    def _curve(self, context: StudyContext, source: RoarData, name: str, training: Job) -> Job:
         method, seed = self.specs[name], source.training.seed
-        rank = RankTask(source, method, tune.key, None, self.signed, self.target, seed, self.batch_tokens)
+        rank = RankTask(source, method, training.key, None, self.signed, self.target, seed, self.batch_tokens)
         (full,) = named_methods([method]).values()
         spec = {
             "kind": "measurable_curve",
@@ -102,7 +102,7 @@ class Measurable:
         }
         tags = {**context.tags, "method": name, "masked": "curve"}
         task = CurveTask(rank, tuple(self.steps), rerank=name != RANDOM)
-        return Job(task, spec, tags, context.model, context.data, None, (tune.key,))
+        return Job(task, spec, tags, context.model, context.data, None, (training.key,))
 
     def report(self, context: ReportContext) -> StudyReport:
         from assay.studies.roar.report import report

@@ -54,27 +54,26 @@ class CurveTask:
     def run(self, context: JobContext) -> JobResult:
         began = time.perf_counter()
         model = load_model(context.artifact(self.rank.model))
-        known = Masf(
-            features(model, with_masked_copy(self.rank.source.training.splits()[1]))
-        )  # half masked, as in training
+        validation = self.rank.source.training.splits()[1]
+        masf = Masf(features(model, with_masked_copy(validation)))  # half masked, as in training
         predicted, outside, gold = {}, {}, []
         for point, data in self.masked(model):
-            found = tested(model, data)
-            predicted[str(point)], gold = found["predicted"], found["gold"]
-            outside[str(point)] = known.outside(features(model, data))
+            answers = tested(model, data)
+            predicted[str(point)], gold = answers["predicted"], answers["gold"]
+            outside[str(point)] = masf.outside(features(model, data))
         rows = {"predicted": predicted, "gold": gold, "outside": outside}
         return JobResult(rows, {"seconds": time.perf_counter() - began})
 
     def masked(self, model: Model) -> Iterator[tuple[int | str, Dataset]]:
         """The test split with nothing masked, each step, and everything masked."""
         data = self.rank.source.test_split()
-        now, ranks = data, None
+        masked, ranks = data, None
         yield 0, data
         for amount in self.steps:
             if ranks is None or self.rerank:
-                ranks, _ = self.rank.ranked(model, now, ranks)
-            now = apply(data, ranks, amount)
-            yield amount.k, now
+                ranks, _ = self.rank.ranked(model, masked, ranks)
+            masked = apply(data, ranks, amount)
+            yield amount.k, masked
         yield "all", everything(data)
 
     def predictions(self, rows: Any, masked: int | str) -> dict[str, list[int]]:
@@ -88,9 +87,9 @@ class CurveTask:
 
 def features(model: Model, data: Dataset) -> NDArray[np.float64]:
     """(N,L,D) the highest activations, in batches of similar length."""
-    held = encode_dataset(model, data, progress=False)
-    order = np.argsort(held.data.lengths or [], kind="stable")
-    parts = np.split(order, range(BATCH, len(order), BATCH))
-    found = [model.highest_states(held.batch(part.tolist()).batch).numpy(force=True) for part in parts]
-    out: NDArray[np.float64] = np.concatenate(found)[np.argsort(order)].astype(np.float64)
+    encoded = encode_dataset(model, data, progress=False)
+    order = np.argsort(encoded.data.lengths or [], kind="stable")
+    batches = np.split(order, range(BATCH, len(order), BATCH))
+    states = [model.highest_states(encoded.batch(batch.tolist()).batch).numpy(force=True) for batch in batches]
+    out: NDArray[np.float64] = np.concatenate(states)[np.argsort(order)].astype(np.float64)
     return out

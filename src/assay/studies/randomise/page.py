@@ -86,5 +86,5 @@ def _cell(row: dict[str, Any] | None) -> tuple[str, str] | None:
 
 def _mean_output(result: Randomised, mode: str, block: int) -> float:
     """The model's mean output for the explained class."""
-    place = (result.methods[0], mode, block)
-    return float(np.mean([r["value"] for r in result.rows if (r["method"], r["mode"], r["block"]) == place]))
+    wanted = (result.methods[0], mode, block)
+    return float(np.mean([r["value"] for r in result.rows if (r["method"], r["mode"], r["block"]) == wanted]))

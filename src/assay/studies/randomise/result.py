@@ -29,7 +29,7 @@ class Randomised(StudyResult):
         return summary(self.rows)
 
     def deepest(self, mode: str) -> dict[str, dict[str, Any]]:
-        """Per method: the summary with all blocks re-initialised (cascading) or of the lowest block (independent)."""
+        """Per method: the summary with all blocks re-initialised (cascading), or that of the lowest correlation."""
         rows = [row for row in self.summary if row["mode"] == mode]
         if mode == "cascading":
             return {row["method"]: row for row in rows if row["block"] == 0}

@@ -15,7 +15,7 @@ from assay.evaluation.roar.curves import Predicted, Score
 from assay.evaluation.roar.masks import Amount, By
 from assay.evaluation.roar.verdict import Faithfulness, difference, judge
 from assay.experiments.job import Job
-from assay.experiments.references import TrainedModel, bare
+from assay.experiments.references import TrainedModel, without_folders
 from assay.experiments.store import Store
 from assay.experiments.study import StudyCell
 from assay.experiments.training_task import TrainingTask
@@ -49,7 +49,7 @@ class CurveStudy(Protocol):
 
 
 @runtime_checkable
-class AnsweringTask(Protocol):
+class PredictingTask(Protocol):
     """A task whose rows hold predictions on the test split."""
 
     def predictions(self, rows: Any, masked: int | str) -> dict[str, list[int]]:
@@ -148,18 +148,20 @@ def _join_seeds(cells: list[StudyCell], store: Store) -> Curves | None:
     if not isinstance(study, CurveStudy):
         raise RuntimeError(f"{cells[0].title} is not a ROAR study")
     ratios = _ratios(study)
-    answers = {int(dict(cell.model.tags)["seed"]): _predictions(cell, store) for cell in cells}
-    seeds = {m: [s for s, by_method in answers.items() if _complete(by_method, m, ratios)] for m in study.specs}
+    predictions = {int(dict(cell.model.tags)["seed"]): _predictions(cell, store) for cell in cells}
+    seeds = {m: [s for s, by_method in predictions.items() if _complete(by_method, m, ratios)] for m in study.specs}
     seeds = {method: finished for method, finished in seeds.items() if finished}
     if not seeds:
         return None
-    predicted = {m: np.array([[answers[s][m][k] for k in ratios] for s in finished]) for m, finished in seeds.items()}
-    gold = next(rows["gold"] for job in _answering_jobs(cells) if (rows := _rows(job, store)) is not None)
+    predicted = {
+        m: np.array([[predictions[s][m][k] for k in ratios] for s in finished]) for m, finished in seeds.items()
+    }
+    gold = next(rows["gold"] for job in _predicting_jobs(cells) if (rows := _rows(job, store)) is not None)
     return Curves(
         study=cells[0].name,
         grid=model.grid,
         data=str(dict(model.tags)["trained_on"]),
-        base=bare(str(dict(model.tags)["base"])),
+        base=without_folders(str(dict(model.tags)["base"])),
         form=study.form,
         recursive=study.recursive,
         ratios=list(ratios.values()),
@@ -199,15 +201,15 @@ def _ratios(study: CurveStudy) -> dict[str, float]:
 def _predictions(cell: StudyCell, store: Store) -> dict[str, dict[str, list[int]]]:
     """By method, then by what is masked."""
     predictions: dict[str, dict[str, list[int]]] = defaultdict(dict)
-    for job in _answering_jobs([cell]):
+    for job in _predicting_jobs([cell]):
         rows = _rows(job, store)
-        if rows is not None and isinstance(job.task, AnsweringTask):
+        if rows is not None and isinstance(job.task, PredictingTask):
             predictions[job.tags["method"]] |= job.task.predictions(rows, job.tags["masked"])
     return predictions
 
 
-def _answering_jobs(cells: list[StudyCell]) -> list[Job]:
-    return [job for cell in cells for job in cell.jobs if isinstance(job.task, AnsweringTask)]
+def _predicting_jobs(cells: list[StudyCell]) -> list[Job]:
+    return [job for cell in cells for job in cell.jobs if isinstance(job.task, PredictingTask)]
 
 
 def _rows(job: Job, store: Store) -> Any:
@@ -238,7 +240,7 @@ def _seconds(cells: list[StudyCell], store: Store) -> dict[str, dict[str, float]
 def _outside(cells: list[StudyCell], seeds: Mapping[str, list[int]], store: Store) -> dict[str, list[float]]:
     """The share of unknown inputs (MaSF) at every ratio, mean over seeds."""
     by_method: dict[str, list[list[float]]] = defaultdict(list)
-    for job in _answering_jobs(cells):
+    for job in _predicting_jobs(cells):
         rows = _rows(job, store)
         if rows is not None and "outside" in rows and job.tags["seed"] in seeds.get(job.tags["method"], ()):
             by_method[job.tags["method"]].append(list(rows["outside"].values()))

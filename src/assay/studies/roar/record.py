@@ -1,4 +1,4 @@
-"""The result of ROAR as JSON: curves, areas, intervals and walltimes."""
+"""The result of ROAR as JSON: curves, areas, intervals and run times."""
 
 from __future__ import annotations
 

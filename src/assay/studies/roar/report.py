@@ -12,7 +12,7 @@ from assay.studies.roar.result import RoarResult
 
 def report(context: ReportContext) -> StudyReport:
     groups: dict[str, list[Curves]] = defaultdict(list)
-    for part in curves(context.cells, context.store):
-        groups[f"{part.base} on {part.data}"].append(part)
-    pages = [Page(title, page(RoarResult(parts))) for title, parts in groups.items()]
+    for of_study in curves(context.cells, context.store):
+        groups[f"{of_study.base} on {of_study.data}"].append(of_study)
+    pages = [Page(title, page(RoarResult(group))) for title, group in groups.items()]
     return StudyReport(list(context.rows), pages)

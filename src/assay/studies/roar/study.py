@@ -54,7 +54,7 @@ class Roar:
     test_limit: int | None = None
     """Test on a random subset of this many examples."""
     batch_tokens: int | None = None
-    """Token positions per forward pass when explaining; changes speed and memory, no number."""
+    """Token positions per forward pass when explaining; affects speed and memory, not results."""
 
     needs_model_files: ClassVar[bool] = False
 
@@ -104,14 +104,16 @@ def specs_of(methods: tuple[str, ...]) -> dict[str, str]:
 
 
 def check_steps(specs: Mapping[str, str], steps: Sequence[Amount], step: int) -> None:
-    """There must be a step between nothing and everything masked."""
+    """Refuse settings without a step between nothing and everything masked."""
     if not steps and set(specs) > {RANDOM}:
         raise SpecError(f"step={step} leaves no step between nothing and everything masked; give at most 50 per cent")
 
 
 def check_family(specs: Mapping[str, str], base: str) -> None:
     """Refuse methods that do not support the family before anything is trained."""
-    family = parse(base).name if is_scratch(base) else None  # of a pretrained folder, only loading tells
+    family = (
+        parse(base).name if is_scratch(base) else None
+    )  # that of a pretrained folder is known only once it is loaded
     for name, spec in specs.items():
         if family is not None and (why := supported(parse(spec).name).get(family)):
             raise SpecError(f"{name} does not work on {family}: {why}")
@@ -168,9 +170,7 @@ class _JobMaker:
         method, seed = self.study.specs[name], self.source.training.seed
         extra = () if before is None else (before[0],)
         (full,) = named_methods([method]).values()
-        target = (
-            self.study.target if full.facts.class_dependent else "gold"
-        )  # methods that explain no class share their jobs
+        target = self.study.target if full.facts.class_dependent else "gold"  # class-independent methods share jobs
         task = RankTask(self.source, method, key, before, self.study.signed, target, seed, self.study.batch_tokens)
         spec = {
             "kind": "roar_rank",

@@ -59,7 +59,7 @@ class RoarData:
 @lru_cache(maxsize=4)
 def _test_split(source: RoarData) -> Dataset:
     on = source.training.on
-    return load_dataset(on.source, split=source.test, columns=on.given, limit=source.test_limit, seed=on.seed)
+    return load_dataset(on.source, split=source.test, columns=on.column_roles, limit=source.test_limit, seed=on.seed)
 
 
 # --- ranking -----------------------------------------------------------------------------------------------------
@@ -83,16 +83,16 @@ class RankTask:
     def run(self, context: JobContext) -> JobResult:
         began = time.perf_counter()
         model = load_model(context.artifact(self.model))
-        done = None if self.before is None else read_ranks(context.artifact(self.before[0]))
+        previous = None if self.before is None else read_ranks(context.artifact(self.before[0]))
         ranks, scores = {}, {}
         for split, data in self.source.load().items():
-            masked = data if done is None or self.before is None else apply(data, done[split], self.before[1])
-            ranks[split], scores[split] = self.ranked(model, masked, None if done is None else done[split])
+            masked = data if previous is None or self.before is None else apply(data, previous[split], self.before[1])
+            ranks[split], scores[split] = self.ranked(model, masked, None if previous is None else previous[split])
         write_ranks(context.folder, ranks)
         rows = {"sparsity": sparsity(scores["validation"]), "examples": {s: len(r) for s, r in ranks.items()}}
         return JobResult(rows, {"seconds": time.perf_counter() - began})
 
-    def ranked(self, model: Model, data: Dataset, done: Ranks | None) -> tuple[Ranks, list[NDArray[Any]]]:
+    def ranked(self, model: Model, data: Dataset, previous: Ranks | None) -> tuple[Ranks, list[NDArray[Any]]]:
         """The spans of every example in masking order, and the scores of its words that are not masked yet."""
         session = Session.create(
             model, named_methods([self.method]), scope=PRIMARY, seed=self.seed, batch_tokens=self.batch_tokens
@@ -101,8 +101,8 @@ class RankTask:
         explained = self._explained(session, data)
         for i, example in enumerate(data):
             spans, values = explained.get(i, ([], np.zeros(0)))
-            old = {span: u for u, span in enumerate(spans)}
-            masked = [old[span] for span in ([] if done is None else done[i][: len(example.removed)])]
+            index = {span: u for u, span in enumerate(spans)}
+            masked = [index[span] for span in ([] if previous is None else previous[i][: len(example.removed)])]
             rng = generator("roar ties", self.seed, example.content)
             ranks.append([spans[u] for u in order(values, masked, rng)])
             scores.append(np.delete(values, masked))
@@ -213,9 +213,9 @@ class RetrainTask:
     def _masked(self, context: JobContext) -> dict[str, Dataset]:
         data = self.source.load()
         if self.rank is None or self.amount is None:
-            return {split: everything(part) for split, part in data.items()}
+            return {split: everything(dataset) for split, dataset in data.items()}
         ranks = read_ranks(context.artifact(self.rank))
-        return {split: apply(part, ranks[split], self.amount) for split, part in data.items()}
+        return {split: apply(dataset, ranks[split], self.amount) for split, dataset in data.items()}
 
     def predictions(self, rows: Any, masked: int | str) -> dict[str, list[int]]:
         return {str(masked): rows["predicted"]}
@@ -244,7 +244,7 @@ class UnmaskedTask:
 
 def tested(model: Model, data: Dataset) -> dict[str, Any]:
     """Predictions, gold labels and scores on the labelled examples of a test split."""
-    held = encode_dataset(model, data, progress=False)
-    outputs = predict(Trainable(model).eval(), held)
-    scores = {name: m.score(outputs, held.gold) for name, m in performance_metrics(model.task).items()}
-    return {"predicted": outputs.argmax(-1).tolist(), "gold": held.gold.tolist(), "scores": scores}
+    encoded = encode_dataset(model, data, progress=False)
+    outputs = predict(Trainable(model).eval(), encoded)
+    scores = {name: m.score(outputs, encoded.gold) for name, m in performance_metrics(model.task).items()}
+    return {"predicted": outputs.argmax(-1).tolist(), "gold": encoded.gold.tolist(), "scores": scores}
