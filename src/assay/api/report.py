@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from assay.core.errors import SpecError
 from assay.experiments.plan import Plan, open_plan
 from assay.experiments.status import plan_status
 from assay.experiments.store import Store
@@ -24,4 +25,6 @@ def report(
     intervals and tests), train.csv and models.csv the trained models, STUDY/ the pages, and figures/STUDY/ the figures
     (`figure_format` png or svg) if the extra `plots` is installed. index.html links to all and says what is missing.
     """
+    if figure_format not in ("png", "svg"):
+        raise SpecError(f"figure_format={figure_format!r}: give 'png' or 'svg'")
     return write_report(plan_status(*open_plan(plan, store)), Path(output), figure_format)

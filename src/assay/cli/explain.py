@@ -70,6 +70,8 @@ def explain(
 ) -> None:
     if (input is None) != (output is None):
         raise SpecError("--input and --output go together; to explain single texts, give them as arguments")
+    if input is not None and (html is not None or json):
+        raise SpecError("--html and --json are for texts given as arguments; --input writes JSON Lines to --output")
     check_writable(html)
     options: dict[str, Any] = {"target": target, **settings.given()}
     methods = [METHOD] if method is None else method

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from assay.core.errors import SpecError
+from assay.core.errors import SpecError, nearest
 from assay.core.spec import Spec, build, parse
 
 Better = Literal["higher", "lower"]
@@ -36,6 +36,9 @@ class Group:
         _check_positive(self, "learning_rate", "weight_decay", zero=True)
 
 
+Optimiser = Literal["adamw", "adam", "sgd"]
+Schedule = Literal["linear", "cosine", "constant"]
+OPTIMISERS, SCHEDULES = get_args(Optimiser), get_args(Schedule)
 NO_DECAY = Group(r"bias|norm|\bln_", weight_decay=0.0)  # usual for biases and normalisation layers
 
 
@@ -52,7 +55,7 @@ class Recipe:
     """Examples per forward pass."""
     learning_rate: float = 5e-5
     """Peak learning rate."""
-    optimiser: Literal["adamw", "adam", "sgd"] = "adamw"
+    optimiser: Optimiser = "adamw"
     """Optimiser."""
     betas: tuple[float, float] = (0.9, 0.999)
     """Moment decay rates of Adam."""
@@ -68,7 +71,7 @@ class Recipe:
     """Parameters with their own learning rate or weight decay; the first group that matches a name counts."""
     fused: bool = True
     """Update all parameters with one fused kernel where the device has it."""
-    schedule: Literal["linear", "cosine", "constant"] = "linear"
+    schedule: Schedule = "linear"
     """Learning rate schedule after the warm-up."""
     warmup: float = 0.06
     """Warm-up steps: below 1 a share of all steps, from 1 their number."""
@@ -99,6 +102,9 @@ class Recipe:
         _check_positive(self, "epochs", "batch_size", "learning_rate", "accumulation", "validate_every", "epsilon")
         _check_positive(self, "clip", "patience", "schedule_steps")
         _check_positive(self, "weight_decay", "warmup", "warmup_from", "momentum", zero=True)
+        for name, allowed in (("optimiser", OPTIMISERS), ("schedule", SCHEDULES)):
+            if getattr(self, name) not in allowed:
+                raise SpecError(f"{name}={getattr(self, name)!r}: {nearest(str(getattr(self, name)), allowed)}")
         if len(self.betas) != 2 or not all(0 <= beta < 1 for beta in self.betas):
             raise SpecError(f"betas={list(self.betas)}: give two numbers in [0, 1), e.g. [0.9, 0.999]")
         if self.momentum and self.optimiser != "sgd":

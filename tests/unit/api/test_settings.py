@@ -1,0 +1,36 @@
+"""Settings given as keyword arguments, with the mistakes people make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.api.settings import make_settings
+from assay.studies.evaluate.study import Evaluate
+from assay.training.recipe import Recipe
+
+
+def test_a_text_may_name_several() -> None:
+    study = make_settings(Evaluate, {"methods": "lime(samples=50, seed=1), occlusion", "metrics": "log_odds"})
+    assert study.methods == ("lime(samples=50, seed=1)", "occlusion")
+    assert study.metrics == ("log_odds",)
+    assert make_settings(Evaluate, {"methods": ["occlusion"], "protocol": None}).protocol == "eraser"
+
+
+def test_a_misspelt_setting_is_named() -> None:
+    with pytest.raises(assay.SpecError, match="evaluate has no setting 'protocl'; did you mean 'protocol'"):
+        make_settings(Evaluate, {"protocl": "aml"})
+
+
+@pytest.mark.parametrize(("name", "value"), [("optimiser", "adm"), ("schedule", "cosin")])
+def test_a_recipe_refuses_unknown_choices(name: str, value: str) -> None:
+    with pytest.raises(assay.SpecError, match=f"{name}={value!r}: did you mean"):
+        Recipe(**{name: value})
+
+
+def test_an_unknown_figure_format_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(assay.SpecError, match="give 'png' or 'svg'"):
+        assay.report(tmp_path / "plan.yaml", tmp_path / "report", figure_format="gif")
+    assert not (tmp_path / "report").exists()
