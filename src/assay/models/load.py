@@ -264,7 +264,7 @@ def _from_objects(model: Any, tokenizer: Any) -> tuple[str, PreTrainedModel, Any
     hf = hooks.unwrap_peft(model)
     if not isinstance(hf, PreTrainedModel):
         raise ModelError(
-            f"a {type(model).__name__} was given; give a folder, a hub id, a (model, tokenizer) pair, "
+            f"unsupported model type {type(model).__name__}; give a folder, a hub id, a (model, tokenizer) pair, "
             "a transformers pipeline or a transformers model with tokenizer="
         )
     if tokenizer is None:

@@ -189,7 +189,7 @@ def test_a_method_that_does_not_say_what_it_is(model):
 def test_models_that_are_none(tmp_path):
     with pytest.raises(ModelError, match="no tokenizer was given"):
         assay.explain(toys.bert_hf(), GOOD)
-    with pytest.raises(ModelError, match="unsupported input type int; give a folder, a hub id"):
+    with pytest.raises(ModelError, match="unsupported model type int; give a folder, a hub id"):
         assay.explain(3, GOOD)
     with pytest.raises(ModelError, match=r"cannot load .*nowhere.*give a folder or a hub id"):
         assay.load_model(str(tmp_path / "nowhere"))
