@@ -41,7 +41,7 @@ app = command_app(
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingData:
+class TrainingDataOptions:
     """Which examples to train and validate on."""
 
     data: str
@@ -72,7 +72,7 @@ def train(
             help="Pretrained folder or hub id, or a size to train from scratch, e.g. 'bert(layers=2, width=128)'.",
         ),
     ],
-    data: Annotated[TrainingData, Parameter(name="*", group=DATA)],
+    data: Annotated[TrainingDataOptions, Parameter(name="*", group=DATA)],
     settings: Settings,
     recipe: Annotated[
         str,
