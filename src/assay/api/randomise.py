@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.api.settings import make_settings
+from assay.core.errors import SpecError
 from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
@@ -34,6 +35,8 @@ def randomise(
     or their seeds. store: a folder for finished work; None is a cache folder. settings: further fields of `Randomise`.
     """
     chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    if isinstance(seeds, str) or not all(isinstance(seed, int) for seed in chosen):
+        raise SpecError(f"seeds={seeds!r}: give a number of initialisations, such as 3, or a list of seeds")
     study = make_settings(Randomise, {"methods": methods, "seeds": chosen, **settings})
     loaded, dataset = load_model(model), load_dataset(data)
     dataset = dataset if limit is None else dataset.take(limit, study.seed)

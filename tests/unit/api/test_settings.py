@@ -34,3 +34,10 @@ def test_an_unknown_figure_format_is_refused_before_anything_is_written(tmp_path
     with pytest.raises(assay.SpecError, match="give 'png' or 'svg'"):
         assay.report(tmp_path / "plan.yaml", tmp_path / "report", figure_format="gif")
     assert not (tmp_path / "report").exists()
+
+
+@pytest.mark.parametrize("seeds", ["10", [0, "1"]])
+def test_seeds_are_whole_numbers(seeds: object, tmp_path: Path) -> None:
+    """A text is not taken apart: "10" is not the seeds 1 and 0."""
+    with pytest.raises(assay.SpecError, match="give a number of initialisations"):
+        assay.randomise("builtin", "builtin", ["gradient"], limit=1, seeds=seeds, store=tmp_path)  # type: ignore[arg-type]
