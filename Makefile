@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-APART  := slow or ray or browser or kill or simulation
+APART  := slow or ray or browser or kill or simulation or faults
 PYTEST := $(BIN)/pytest --numprocesses auto --dist worksteal
 
-.PHONY: help demo test lint types slow ray browser kill simulation golden bench clean
+.PHONY: help demo test lint types slow ray browser kill simulation faults golden bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | column -t -s '|'
@@ -38,6 +38,9 @@ kill: $(STAMP)  ## tests that kill runs and trainings, and resume them
 
 simulation: $(STAMP)  ## tests that repeat an experiment many times
 	$(PYTEST) -m simulation
+
+faults: $(STAMP)  ## tests with many bad inputs, damaged files, interrupts and full disks
+	$(PYTEST) -m faults
 
 golden: $(STAMP)  ## compare scores, tables and verdicts with the recorded ones
 	$(BIN)/python scripts/golden.py check
