@@ -10,9 +10,8 @@ import socket
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
 
 from assay.core.errors import AssayError
 
@@ -29,47 +28,77 @@ def only_writer(path: Path, what: str) -> Iterator[None]:
         yield
 
 
-def try_lock(path: Path, *, wait: bool = False) -> TextIO | None:
-    """Lock a file and write who holds it in it; None if another process holds it, unless `wait`."""
+def lock(path: Path) -> int:
+    """Lock a file, waiting until it is free, and write in it who holds it."""
     while True:
-        file = path.open("a+", encoding="utf-8")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            file.close()
-            return None
-        except OSError as error:
-            if error.errno not in NO_LOCKS:
-                file.close()
-                raise
-            warnings.warn(f"{path.parent} is on a file system without locks; do not write there twice", stacklevel=3)
+        file = _open(path)
+        _flock(file, path, fcntl.LOCK_EX)
         if _is_same(file, path):
             _sign(file)
             return file
-        file.close()  # the holder deleted it between our open and its release
+        os.close(file)  # its holder deleted it between our open and its release
+
+
+def try_lock(path: Path) -> int | None:
+    """Lock a file if it is free; None if another process holds it."""
+    file = _open(path)
+    try:
+        _flock(file, path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        return None
+    if not _is_same(file, path):
+        os.close(file)
+        return try_lock(path)
+    _sign(file)
+    return file
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except PermissionError:  # the file of another user, in a store that both may write
+        return os.open(path, os.O_RDONLY)
+
+
+def _flock(file: int, path: Path, operation: int) -> None:
+    try:
+        fcntl.flock(file, operation)
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        warnings.warn(f"{path}: this file system has no locks; do not write there twice at once", stacklevel=4)
 
 
 @contextmanager
-def released(path: Path, held: TextIO) -> Iterator[None]:
+def released(path: Path, held: int) -> Iterator[None]:
     """Delete and release a lock at the end."""
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)  # while it is held: nobody can lock the deleted file and believe it
-        held.close()
+        with suppress(OSError):
+            path.unlink()  # while it is held: nobody can lock the deleted file and believe it
+        os.close(held)
 
 
-def _is_same(file: TextIO, path: Path) -> bool:
+def _is_same(file: int, path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+        return os.path.samestat(os.fstat(file), path.stat())
     except FileNotFoundError:
         return False
 
 
-def _sign(file: TextIO) -> None:
-    file.truncate(0)
-    json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}, file)
-    file.flush()
+def _sign(file: int) -> None:
+    by = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+    with suppress(OSError):  # a full disk: the lock holds all the same
+        rewrite(file, json.dumps(by))
+
+
+def rewrite(file: int, text: str) -> None:
+    """Replace the content of a lock file; a shorter one needs no space."""
+    content = text.encode()
+    os.pwrite(file, content, 0)
+    os.ftruncate(file, len(content))
 
 
 def _holder(path: Path) -> str:
