@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from assay.core.errors import SpecError, nearest
-from assay.core.spec import file_name, split
+from assay.core.spec import check_numbers, file_name, split
 
 T = TypeVar("T")
 
@@ -26,4 +26,6 @@ def make_settings(cls: type[T], settings: dict[str, Any]) -> T:
         for name, value in settings.items()
         if value is not None
     }
+    for name, value in values.items():
+        check_numbers(name, value)
     return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
