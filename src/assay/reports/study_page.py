@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from assay.core.names import shareable
 from assay.datasets.dataset import Dataset
 from assay.models.model import Model
 from assay.statistics.power import SMALL
@@ -21,7 +22,7 @@ class Fact:
 
 def data_fact(data: Dataset) -> Fact:
     split = f", {data.split}" if data.split else ""
-    return Fact("data", data.name or "unnamed", f"{len(data)} examples{split}")
+    return Fact("data", shareable(data.name) or "unnamed", f"{len(data)} examples{split}")
 
 
 def study_facts(model: Model, data: Dataset, more: Sequence[Fact]) -> list[Fact]:
