@@ -18,8 +18,8 @@ from assay.studies.evaluate.study import Evaluate
 def evaluate(
     model: Any = "builtin",
     data: Any = "builtin",
-    methods: Sequence[Any] | None = None,
-    metrics: Sequence[str] | None = None,
+    methods: Sequence[Any] | str | None = None,
+    metrics: Sequence[str] | str | None = None,
     *,
     limit: int | None = None,
     store: str | Path | None = None,
@@ -29,8 +29,8 @@ def evaluate(
     """Rank explanation methods by metrics, with confidence intervals, tests and a verdict.
 
     model: anything `load_model` takes. data: anything `load_dataset` takes. methods, metrics: specs such as
-    "lime(samples=500)"; None is a default choice. limit: evaluate a random subset of this many examples.
-    store: a folder for finished work, which the same call reuses; None is a cache folder.
+    "lime(samples=500)", in a list or a text with commas; None is a default choice. limit: a random subset of this many
+    examples. store: a folder for finished work, which the same call reuses; None is a cache folder.
     settings: protocol, removal, units, scope, target, scale, agreement, seed and batch_tokens of `Evaluate`.
     """
     study = make_settings(Evaluate, {"methods": methods, "metrics": metrics, **settings})

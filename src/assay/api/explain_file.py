@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -11,9 +11,11 @@ from typing import Any, TextIO
 
 from assay.core.errors import AssayError, InputError, SpecError
 from assay.core.progress import Progress
-from assay.core.spec import Spec
+from assay.core.spec import Spec, as_list
 from assay.core.types import Example
-from assay.datasets.examples import as_example
+from assay.datasets.column_notes import LOOKED_AT
+from assay.datasets.columns import ColumnMap, as_columns
+from assay.datasets.examples import as_example, warn_of_unused
 from assay.datasets.read import read_rows
 from assay.explainers.methods import named_methods
 from assay.explainers.session import CHUNK, Session
@@ -43,6 +45,7 @@ def explain_file(
     scope: int | str | None = None,
     seed: int = 0,
     batch_tokens: int | None = None,
+    columns: ColumnMap | str | None = None,
     overwrite: bool = False,
     progress: bool | None = True,
 ) -> FileReport:
@@ -53,9 +56,11 @@ def explain_file(
     The other parameters are those of `explain`.
     """
     input, output = Path(input), Path(output)
-    methods = named_methods(method if isinstance(method, list) else [method])
+    methods = named_methods(as_list(method))
+    given = as_columns(columns)
+    warn_of_unused([row for row in islice(read_rows(input), LOOKED_AT) if isinstance(row, Mapping)], given)
     session = Session.create(model, methods, units, removal, scope, seed, batch_tokens)
-    writer = _Writer(session, target, _stored(output, _settings(session, target), overwrite=overwrite))
+    writer = _Writer(session, target, _stored(output, _settings(session, target, given), overwrite=overwrite), given)
     total = sum(1 for _ in read_rows(input)) * len(session.methods)
     with output.open("a", encoding="utf-8") as file, Progress("explaining", total, progress) as bar:
         lines = enumerate(read_rows(input), start=1)
@@ -64,7 +69,7 @@ def explain_file(
     return writer.report
 
 
-def _settings(session: Session, target: Any) -> dict[str, Any]:
+def _settings(session: Session, target: Any, columns: ColumnMap | None) -> dict[str, Any]:
     """Everything that changes a number; stored beside the output and compared before resuming."""
     return {
         "model": session.model.fingerprint,
@@ -74,6 +79,7 @@ def _settings(session: Session, target: Any) -> dict[str, Any]:
         "scope": session.scope,
         "seed": session.seed,
         "target": target,
+        **({"columns": dict(columns)} if columns else {}),
     }
 
 
@@ -101,8 +107,8 @@ def _stored(output: Path, settings: dict[str, Any], *, overwrite: bool) -> set[t
 class _Writer:
     """Explains chunks of lines and writes what the output does not hold yet."""
 
-    def __init__(self, session: Session, target: Any, stored: set[tuple[str, str]]) -> None:
-        self.session, self.target, self.stored = session, target, stored
+    def __init__(self, session: Session, target: Any, stored: set[tuple[str, str]], columns: ColumnMap | None) -> None:
+        self.session, self.target, self.stored, self.columns = session, target, stored, columns
         self.specs = [str(Spec.of(method)) for method in session.methods.values()]
         self.report = FileReport()
 
@@ -121,7 +127,7 @@ class _Writer:
         try:
             if isinstance(row, InputError):
                 raise row
-            item = as_example(row, line)
+            item = as_example(row, line, self.columns)
             self.session.encode(item, line)
         except InputError as error:
             self.report.errors[line] = error.message

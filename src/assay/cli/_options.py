@@ -65,14 +65,6 @@ def _numbers(kind: Callable[[str], Number], text: str) -> list[Number]:
         raise SpecError(f"{text!r} is not a list of numbers such as 1,2") from error
 
 
-def columns_by_role(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
-    """Read "text=review,label=stars"; "rationales=" switches a role off."""
-    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise SpecError("write role=column,..., e.g. --columns text=review,label=stars")
-    return {role.strip(): column.strip() or None for role, _, column in pairs}
-
-
 def words_by_label(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
     """Read "positive= good,negative= bad"; spaces belong to the words."""
     pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
@@ -102,9 +94,8 @@ def flag(help: str, group: Group) -> Parameter:
 # --- groups of options -----------------------------------------------------------------------------------------------
 
 ColumnRoles = Annotated[
-    dict[str, str | None] | None,
-    list_option(
-        columns_by_role,
+    str | None,
+    Parameter(
         metavar="ROLE=COLUMN,...",
         help="Columns to read where their names are not recognised, e.g. text=review,label=stars.",
     ),

@@ -21,6 +21,7 @@ from assay.cli._options import (
     INPUT,
     MODEL_OPTIONS,
     OUTPUT,
+    ColumnRoles,
     ModelOptions,
     Settings,
     command_app,
@@ -49,6 +50,7 @@ def explain(
     input: Annotated[
         Path | None, Parameter(group=INPUT, help="File to explain: jsonl, json, csv, tsv or txt, also .gz.")
     ] = None,
+    columns: Annotated[ColumnRoles, Parameter(group=INPUT)] = None,
     model: Annotated[ModelOptions, MODEL_OPTIONS] = ModelOptions(),
     method: Annotated[
         list[str] | None,
@@ -70,6 +72,8 @@ def explain(
 ) -> None:
     if (input is None) != (output is None):
         raise SpecError("--input and --output go together; to explain single texts, give them as arguments")
+    if columns is not None and input is None:
+        raise SpecError("--columns is for the columns of --input")
     if input is not None and (html is not None or json):
         raise SpecError("--html and --json are for texts given as arguments; --input writes JSON Lines to --output")
     check_writable(html)
@@ -77,7 +81,9 @@ def explain(
     methods = [METHOD] if method is None else method
     if input is not None and output is not None:
         with resumable():
-            report = assay.explain_file(model.load(), input, output, methods, overwrite=overwrite, **options)
+            report = assay.explain_file(
+                model.load(), input, output, methods, columns=columns, overwrite=overwrite, **options
+            )
         _print_report(report, output)
         sys.exit(1 if report.errors else 0)
     attributions = assay.explain(model.load(), _examples(texts, text_pair), methods, **options)

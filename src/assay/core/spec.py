@@ -83,6 +83,18 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def is_several(given: Any) -> bool:
+    """Whether this is a list of specs, as such or as a text with commas, rather than one of them."""
+    return isinstance(given, list | tuple) or (isinstance(given, str) and len(split(given)) > 1)
+
+
+def as_list(given: Any) -> list[Any]:
+    """Several specs as a list, whether given as one, as a text with commas, or alone."""
+    if isinstance(given, str):
+        return split(given) or [given]
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
 def build(spec: Spec, cls: type[T]) -> T:
     """Build the dataclass `cls` from a spec, checking names and types of its parameters."""
     hints = typing.get_type_hints(cls)

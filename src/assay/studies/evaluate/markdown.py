@@ -11,6 +11,7 @@ def markdown(result: Result, command: str | None = None) -> str:
     blocks = [
         f"**{result.overall}**",
         *([result.past_limit.sentence] if result.past_limit else []),
+        *result.evaluation.dataset.notes,
         _model_and_data(result),
         _table(result),
         "; ".join(f"{symbol.sign} {symbol.legend}" for symbol in legend(list(result.comparisons.values()))) + ".",

@@ -103,7 +103,8 @@ def page(result: Result, command: str | None = None) -> str:
 
 def _warnings(result: Result) -> list[str]:
     warnings = few_examples(min(c.n for c in result.comparisons.values())) if result.comparisons else []
-    return warnings + ([result.past_limit.sentence] if result.past_limit else [])
+    warnings += [result.past_limit.sentence] if result.past_limit else []
+    return [*warnings, *result.evaluation.dataset.notes]
 
 
 def _statement(result: Result, metric: str) -> Statement:

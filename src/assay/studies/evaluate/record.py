@@ -26,6 +26,7 @@ def record(result: Result) -> dict[str, Any]:
         "past_limit": result.past_limit.sentence if result.past_limit else None,
         "model": {"name": evaluation.model.name, "fingerprint": evaluation.model.fingerprint},
         "data": {"name": evaluation.dataset.name, "fingerprint": evaluation.dataset.fingerprint},
+        "notes": list(evaluation.dataset.notes),
         "settings": dict(evaluation.settings),
         "provenance": {
             **evaluation.provenance,

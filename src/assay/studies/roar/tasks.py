@@ -32,6 +32,7 @@ from assay.models.model import Model
 from assay.training.classifier import Trainable, predict
 from assay.training.encoded import encode_dataset
 from assay.training.gold_labels import gold_label
+from assay.training.splits import without_training
 
 SPLITS = ("train", "validation", "test")
 RANKS = "ranks.npz"
@@ -59,7 +60,8 @@ class RoarData:
 @lru_cache(maxsize=4)
 def _test_split(source: RoarData) -> Dataset:
     on = source.training.on
-    return load_dataset(on.source, split=source.test, columns=on.column_roles, limit=source.test_limit, seed=on.seed)
+    test = load_dataset(on.source, split=source.test, columns=on.column_roles, limit=source.test_limit, seed=on.seed)
+    return without_training(test, source.training.splits()[0])
 
 
 # --- ranking -----------------------------------------------------------------------------------------------------
