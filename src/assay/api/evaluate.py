@@ -37,4 +37,4 @@ def evaluate(
     loaded, dataset = load_model(model), load_dataset(data)
     dataset = dataset if limit is None else dataset.take(limit, study.seed)
     records = run_study(study, "evaluate", loaded, dataset, store=store, progress=progress)
-    return Result(Evaluation.join(study.task(dataset), loaded, dataset, records))
+    return Result(Evaluation.join(study.task(dataset, loaded), loaded, dataset, records))

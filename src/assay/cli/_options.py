@@ -73,11 +73,13 @@ def columns_by_role(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
     return {role.strip(): column.strip() or None for role, _, column in pairs}
 
 
-def words_by_label(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
-    """Read "positive= good,negative= bad"; spaces belong to the words."""
+def names_or_words(_: Any, tokens: Sequence[Token]) -> dict[str, str] | list[str]:
+    """Read "negative,positive", or with a prompt "positive= good,negative= bad"; spaces belong to the words."""
+    if "=" not in tokens[-1].value:
+        return [name.strip() for name in tokens[-1].value.split(",")]
     pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
     if not all(word for _, _, word in pairs):
-        raise SpecError("write name=word,..., e.g. --labels 'positive= good,negative= bad'")
+        raise SpecError("write name,... or, with a prompt, name=word,..., e.g. --labels 'positive= good,negative= bad'")
     return {name.strip(): word for name, _, word in pairs}
 
 
@@ -117,11 +119,14 @@ class ModelOptions:
     """How to load the model."""
 
     model: str = "builtin"
-    """Folder or hub id; 'builtin' is a small sentiment classifier."""
+    """Folder, hub id or module:attribute (a function, a scikit-learn pipeline or a loaded model in your own code);
+    'builtin' is a small sentiment classifier."""
     prompt: str | None = None
     """Prompt with a {text} slot, to classify with a causal language model."""
-    labels: Annotated[dict[str, str] | None, list_option(words_by_label, metavar="NAME=WORD,...")] = None
-    """The word that follows the prompt for each label."""
+    labels: Annotated[dict[str, str] | list[str] | None, list_option(names_or_words, metavar="NAME[=WORD],...")] = None
+    """Names of the classes, in the order of the model's outputs; with a prompt, the word that follows it for each."""
+    task: Literal["classification", "multi_label", "regression"] | None = None
+    """What the outputs mean. Default: inferred."""
     device: str | None = None
     """Device to run on, such as cpu or cuda."""
     dtype: str | None = None
@@ -134,6 +139,7 @@ class ModelOptions:
             self.model,
             prompt=self.prompt,
             labels=self.labels,
+            task=self.task,
             device=self.device,
             dtype=self.dtype,
             max_length=self.max_length,

@@ -48,6 +48,8 @@ def removal_for(model: Model, name: str | None, *, warn: bool = True) -> Removal
         return removal
     if model.family.images:
         return REMOVALS.make("mean_colour")  # type: ignore[no-any-return]
+    if model.family.opaque and model.tokenizer.mask_token_id is None:
+        return REMOVALS.make("delete")  # type: ignore[no-any-return]
     for default in ("mask_token", "pad", "unk", "zero"):
         removal = REMOVALS.make(default)
         if removal.available(model) is None:

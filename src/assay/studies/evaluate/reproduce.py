@@ -46,6 +46,7 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
     split = f", {data.split}" if data.split else ""
     words = {
         "model": f"{model.name} ({model.family.name}, {model.task}: {', '.join(model.labels)})",
+        "answers of the model": model.reading,
         "model fingerprint": model.fingerprint,
         "data": f"{data.name}{split}, {len(data)} examples",
         "data fingerprint": data.fingerprint,
