@@ -38,7 +38,7 @@ def deferred() -> Iterator[None]:
 
 def check() -> None:
     """Raise a noted Ctrl-C. Call where every context manager in between may run its exit."""
-    if _State.presses and threading.current_thread() is threading.main_thread():
+    if _State.depth and _State.presses and threading.current_thread() is threading.main_thread():
         _State.presses = 0
         _State.handler(signal.SIGINT, None)
 
@@ -57,9 +57,8 @@ def _install() -> bool:
 def _uninstall() -> None:
     _State.depth -= 1
     if _State.depth == 0:
-        presses, _State.presses = _State.presses, 0
-        signal.signal(signal.SIGINT, _State.handler)
-        if presses:
+        signal.signal(signal.SIGINT, _State.handler)  # first: a press that comes later raises by itself
+        if _State.presses:
             signal.raise_signal(signal.SIGINT)
 
 
