@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from assay.datasets.dataset import Dataset
     from assay.experiments.job import Job
     from assay.experiments.study import ReportContext, StudyContext, StudyReport
+    from assay.explainers.given import Given
     from assay.models.model import Model
     from assay.studies.evaluate.task import EvaluateTask
 
@@ -37,6 +38,8 @@ class Evaluate:
 
     methods: tuple[str, ...] = METHODS
     """Explanation methods to compare; `assay list methods` shows all."""
+    scores: tuple[str, ...] = field(default=(), metadata={"repeats": True})
+    """Scores made elsewhere, to judge beside the methods: JSON Lines files, each as path or name=path."""
     metrics: tuple[str, ...] | None = None
     """Metrics to compare them by. Default: faithfulness, and plausibility where the data have rationales."""
     protocol: str = "eraser"
@@ -71,10 +74,18 @@ class Evaluate:
 
     @cached_property
     def resolved_methods(self) -> dict[str, Any]:
-        """Method objects by their specs."""
+        """Method objects by their specs, after the scores made elsewhere, which fail early if they lack a class."""
         from assay.explainers.methods import named_methods, with_baseline
 
-        return {name: with_baseline(method, self.removal) for name, method in named_methods(self.methods).items()}
+        own = {name: with_baseline(method, self.removal) for name, method in named_methods(self.methods).items()}
+        return {**self.resolved_scores, **own}
+
+    @cached_property
+    def resolved_scores(self) -> dict[str, Given]:
+        """Scores made elsewhere by their names."""
+        from assay.explainers.given import named_scores
+
+        return named_scores(self.scores)
 
     @cached_property
     def resolved_agreement(self) -> Any:
@@ -99,6 +110,8 @@ class Evaluate:
         """The settings with methods and metrics resolved for these data."""
         from assay.studies.evaluate.task import EvaluateTask
 
+        for scores in self.resolved_scores.values():
+            scores.check(data)
         metrics = self.resolved_metrics(rationales=any(example.rationales for example in data))
         return EvaluateTask(self, self.resolved_methods, metrics, self.resolved_agreement)
 
