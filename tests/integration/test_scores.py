@@ -96,7 +96,7 @@ def test_words_that_the_tokenizer_divides_keep_their_total(folder: Path) -> None
     )
     result = assay.evaluate(data=["unbelievably charming"], methods=["random"], scores={"mine": given}, store="store")
     (shown,) = result.evaluation.shown["mine"]
-    by_word = {word: 0.0 for word in ("unbelievably", "charming")}
+    by_word = dict.fromkeys(("unbelievably", "charming"), 0.0)
     for unit, score in zip(shown.units, shown.scores, strict=True):
         by_word["charming" if unit.start >= 13 else "unbelievably"] += float(score)
     assert by_word == pytest.approx({"unbelievably": 3.0, "charming": -1.0})
