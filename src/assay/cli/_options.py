@@ -48,6 +48,11 @@ def spec_list(_: Any, tokens: Sequence[Token]) -> list[str]:
     return split(tokens[-1].value)
 
 
+def repeated_list(_: Any, tokens: Sequence[Token]) -> list[str]:
+    """The same for an option that may be given several times."""
+    return [part for token in tokens for part in split(token.value)]
+
+
 def int_list(_: Any, tokens: Sequence[Token]) -> int | list[int]:
     """One number, or several separated by commas."""
     numbers = _numbers(int, tokens[-1].value)
@@ -232,11 +237,12 @@ def settings_from(
 def _option(f: Field[Any], hint: Any, doc: str) -> Any:
     """The type of an option: that of the field, or None if it is not given."""
     hint = _without_none(hint)
-    hidden = any(f.default is value for value in (MISSING, None, False)) or "Default:" in doc
+    hidden = any(f.default is value for value in (MISSING, None, False, ())) or "Default:" in doc
     options: dict[str, Any] = {"help": doc, "show_default": False if hidden else _shown(f.default)}
     if get_origin(hint) is tuple:
         item = get_args(hint)[0]
-        converter = {int: int_list, float: float_list}.get(item, spec_list)
+        words = repeated_list if f.metadata.get("repeats") else spec_list
+        converter = {int: int_list, float: float_list}.get(item, words)
         return Annotated[list[str] | None, list_option(converter, **options)]
     if hint is bool:
         return Annotated[bool | None, Parameter(negative=None if f.default else (), **options)]

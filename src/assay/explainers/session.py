@@ -18,7 +18,7 @@ from assay.explainers import METHODS
 from assay.explainers.black_box import explain_black_box
 from assay.explainers.composite import combine
 from assay.explainers.methods import check_visible, with_baseline
-from assay.explainers.protocols import BlackBox, Composite
+from assay.explainers.protocols import BlackBox, Composite, Reader
 from assay.explainers.round import Round
 from assay.explainers.white_box import explain_white_box
 from assay.masking.game import Game
@@ -112,7 +112,7 @@ class Session:
         if isinstance(method, Composite):
             parts = [with_baseline(METHODS.make(part), self.requested_removal) for part in method.parts]
             return combine(method, [self._explain_with(part, inputs) for part in parts])
-        run = explain_black_box if isinstance(method, BlackBox) else explain_white_box
+        run = explain_black_box if isinstance(method, BlackBox | Reader) else explain_white_box
         return inputs.attributions.setdefault(spec, run(method, inputs))
 
     def _round(self, indices: tuple[int, ...], encodings: tuple[Encoding, ...], requested: tuple[Target, ...]) -> Round:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from assay.datasets.dataset import Dataset
     from assay.experiments.job import Job
     from assay.experiments.study import ReportContext, StudyContext, StudyReport
+    from assay.explainers.given import Given
     from assay.models.model import Model
     from assay.studies.evaluate.task import EvaluateTask
 
@@ -38,6 +39,8 @@ class Evaluate:
     methods: tuple[str, ...] | None = None
     """Explanation methods to compare; `assay list methods` shows all. Default: eight common ones; of a model behind a
     function, those that need only its answers."""
+    scores: tuple[str, ...] = field(default=(), metadata={"repeats": True})
+    """Scores made elsewhere, to judge beside the methods: JSON Lines files, each as path or name=path."""
     metrics: tuple[str, ...] | None = None
     """Metrics to compare them by. Default: faithfulness, and plausibility where the data have rationales."""
     protocol: str = "eraser"
@@ -68,20 +71,27 @@ class Evaluate:
             if getattr(self, name) is not None and not getattr(self, name):
                 raise SpecError(f"{name}=[]: name at least one of `assay list {name}`, or leave it out for the default")
         Target(scale=self.scale)  # checks its name
-        _ = (
-            self.resolved_methods(None),
-            self.resolved_metrics(rationales=False),
-            self.resolved_agreement,
-        )  # checks names
+        _ = self.resolved_methods(None), self.resolved_metrics(rationales=False), self.resolved_agreement  # check names
 
     def resolved_methods(self, model: Model | None) -> dict[str, Any]:
-        """Method objects by their specs; the default leaves out what the model does not let see."""
+        """Method objects by their specs, after the scores made elsewhere, which fail early if they lack a class.
+
+        The default leaves out what the model does not let see.
+        """
         from assay.explainers.methods import looks_inside, named_methods, with_baseline
 
         methods = named_methods(METHODS if self.methods is None else self.methods)
         if self.methods is None and model is not None and model.family.opaque:
             methods = {name: method for name, method in methods.items() if not looks_inside(method)}
-        return {name: with_baseline(method, self.removal) for name, method in methods.items()}
+        own = {name: with_baseline(method, self.removal) for name, method in methods.items()}
+        return {**self.resolved_scores, **own}
+
+    @cached_property
+    def resolved_scores(self) -> dict[str, Given]:
+        """Scores made elsewhere by their names."""
+        from assay.explainers.given import named_scores
+
+        return named_scores(self.scores)
 
     @cached_property
     def resolved_agreement(self) -> Any:
@@ -106,6 +116,8 @@ class Evaluate:
         """The settings with methods and metrics resolved for a model (None: yet to be trained) and these data."""
         from assay.studies.evaluate.task import EvaluateTask
 
+        for scores in self.resolved_scores.values():
+            scores.check(data)
         metrics = self.resolved_metrics(rationales=any(example.rationales for example in data))
         return EvaluateTask(self, self.resolved_methods(model), metrics, self.resolved_agreement)
 
