@@ -73,6 +73,14 @@ def columns_by_role(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
     return {role.strip(): column.strip() or None for role, _, column in pairs}
 
 
+def names_by_label(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
+    """Read "pos=positive,neg=negative"; "unclear=" leaves the examples of a label unlabelled."""
+    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
+    if not all(equals for _, equals, _ in pairs):
+        raise SpecError("write label=name,..., e.g. --label-map pos=positive,neg=negative")
+    return {label.strip(): name.strip() or None for label, _, name in pairs}
+
+
 def words_by_label(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
     """Read "positive= good,negative= bad"; spaces belong to the words."""
     pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
@@ -107,6 +115,14 @@ ColumnRoles = Annotated[
         columns_by_role,
         metavar="ROLE=COLUMN,...",
         help="Columns to read where their names are not recognised, e.g. text=review,label=stars.",
+    ),
+]
+LabelNames = Annotated[
+    dict[str, str | None] | None,
+    list_option(
+        names_by_label,
+        metavar="LABEL=NAME,...",
+        help="Names that labels of the data have in the model, e.g. pos=positive,neg=negative.",
     ),
 ]
 Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
@@ -149,9 +165,10 @@ class DataOptions:
     split: str | None = None
     """Split of a folder or hub data set, such as test."""
     columns: ColumnRoles = None
+    label_map: LabelNames = None
 
     def load(self) -> Dataset:
-        return assay.load_dataset(self.data, split=self.split, columns=self.columns)
+        return assay.load_dataset(self.data, split=self.split, columns=self.columns, label_map=self.label_map)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from assay.core.rng import generator
 from assay.core.types import Attribution, Cost
 from assay.explainers.assemble import attribution, check_finite, targets_and_values
 from assay.explainers.round import Round
+from assay.explainers.starved import notice_starved
 from assay.masking.flow import run_flows
 from assay.masking.game import Outputs
 from assay.masking.units import pad_unseen
@@ -21,6 +22,7 @@ from assay.masking.units import pad_unseen
 def explain_black_box(method: Any, inputs: Round) -> list[Attribution]:
     """Attributions of a black-box method, one per input."""
     game, encodings = inputs.game, inputs.encodings
+    notice_starved(method, encodings)
     before = [(tally.forwards, tally.seconds) for tally in game.tallies]
     targets = inputs.targets(method).resolve(torch.from_numpy(game.full()))
     flows = [method.flow(e.players, generator(*inputs.seed_key(method, e))) for e in encodings]
