@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.api.settings import make_settings
+from assay.core.notices import said_once
 from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.explainers.given import given_scores
@@ -16,6 +17,7 @@ from assay.studies.evaluate.result import Result
 from assay.studies.evaluate.study import Evaluate
 
 
+@said_once
 def evaluate(
     model: Any = "builtin",
     data: Any = "builtin",

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.core.attributions import Attributions
 from assay.core.errors import InputError
+from assay.core.notices import out_of, said_once
 from assay.core.progress import Progress
 from assay.core.types import Example
 from assay.datasets.examples import as_examples, is_single
@@ -16,6 +17,7 @@ from assay.explainers.session import CHUNK, Session
 from assay.models.load import load_model
 
 
+@said_once
 def explain(
     model: Any,
     inputs: Any,
@@ -52,6 +54,7 @@ def explain(
     attributions: dict[str, Attributions] = {name: Attributions() for name in methods}
     total = None if not hasattr(inputs, "__len__") else 1 if is_single(inputs) else len(inputs)
     _check_targets(target, total)
+    out_of(total)
     with Progress("explaining", None if total is None else total * len(methods), progress) as bar:
         for chunk in _chunks(as_examples(inputs)):
             for name, of_chunk in session.explain_chunk(chunk, _targets(target, chunk), bar).items():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from assay.core.errors import AssayError, InputError, SpecError
+from assay.core.notices import said_once
 from assay.core.progress import Progress
 from assay.core.spec import Spec
 from assay.core.types import Example
@@ -32,6 +33,7 @@ class FileReport:
     """The reason for every line that could not be explained, by its number from 1."""
 
 
+@said_once
 def explain_file(
     model: Any,
     input: str | Path,

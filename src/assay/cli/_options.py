@@ -78,6 +78,14 @@ def columns_by_role(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
     return {role.strip(): column.strip() or None for role, _, column in pairs}
 
 
+def names_by_label(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
+    """Read "pos=positive,neg=negative"; "unclear=" leaves the examples of a label unlabelled."""
+    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
+    if not all(equals for _, equals, _ in pairs):
+        raise SpecError("write label=name,..., e.g. --label-map pos=positive,neg=negative")
+    return {label.strip(): name.strip() or None for label, _, name in pairs}
+
+
 def names_or_words(_: Any, tokens: Sequence[Token]) -> dict[str, str] | list[str]:
     """Read "negative,positive", or with a prompt "positive= good,negative= bad"; spaces belong to the words."""
     if "=" not in tokens[-1].value:
@@ -114,6 +122,14 @@ ColumnRoles = Annotated[
         columns_by_role,
         metavar="ROLE=COLUMN,...",
         help="Columns to read where their names are not recognised, e.g. text=review,label=stars.",
+    ),
+]
+LabelNames = Annotated[
+    dict[str, str | None] | None,
+    list_option(
+        names_by_label,
+        metavar="LABEL=NAME,...",
+        help="Names that labels of the data have in the model, e.g. pos=positive,neg=negative.",
     ),
 ]
 Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
@@ -160,9 +176,10 @@ class DataOptions:
     split: str | None = None
     """Split of a folder or hub data set, such as test."""
     columns: ColumnRoles = None
+    label_map: LabelNames = None
 
     def load(self) -> Dataset:
-        return assay.load_dataset(self.data, split=self.split, columns=self.columns)
+        return assay.load_dataset(self.data, split=self.split, columns=self.columns, label_map=self.label_map)
 
 
 @dataclass(frozen=True, kw_only=True)

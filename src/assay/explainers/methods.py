@@ -9,7 +9,7 @@ from typing import Any
 from assay.core.errors import SpecError, UnsupportedError
 from assay.core.spec import Spec
 from assay.explainers import METHODS
-from assay.explainers.protocols import BlackBox, Composite, why_not_a_method
+from assay.explainers.protocols import BlackBox, Composite, Reader, why_not_a_method
 from assay.models.model import Model
 
 
@@ -43,7 +43,7 @@ def looks_inside(method: Any) -> bool:
     """Whether a method, or one that it combines, needs more than the outputs of masked inputs."""
     if isinstance(method, Composite):
         return any(looks_inside(METHODS.make(part)) for part in method.parts)
-    return not isinstance(method, BlackBox)
+    return not isinstance(method, BlackBox | Reader)
 
 
 def with_baseline(method: Any, removal: str | None) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from torch import Tensor
 
 from assay.core.catalog import Catalog
 from assay.core.errors import UnsupportedError
+from assay.core.notices import notice
 from assay.core.types import Bools
 from assay.models.encoding import Batch, Encoding, Rows
 
@@ -54,6 +54,6 @@ def removal_for(model: Model, name: str | None, *, warn: bool = True) -> Removal
         removal = REMOVALS.make(default)
         if removal.available(model) is None:
             if warn and default != "mask_token":
-                warnings.warn(f"{model.name} has no mask token; units are removed by {default!r}", stacklevel=3)
+                notice("removal", f"{model.name} has no mask token; units are removed by {default!r}")
             return removal
     raise UnsupportedError(f"no removal works with {model.name}")
