@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from rich.console import Console
 from rich.text import Text
+
+from assay.core.console import Console
 
 if TYPE_CHECKING:
     from assay.core.types import Attribution, Unit
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 def terminal(attribution: Attribution, *, color: bool | None = None) -> str:
     """Text for a terminal. color: None uses colours if standard output is a terminal."""
     system: Literal["auto", "truecolor"] | None = {None: "auto", True: "truecolor", False: None}[color]
-    console = Console(force_terminal=color, color_system=system, highlight=False)
+    console = Console(force_terminal=color, color_system=system)
     with console.capture() as capture:
         console.print(rich_text(attribution), soft_wrap=True)
     return capture.get().rstrip("\n")
