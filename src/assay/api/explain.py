@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.core.attributions import Attributions
 from assay.core.errors import InputError
+from assay.core.explanations import Explanations
 from assay.core.notices import out_of, said_once
 from assay.core.progress import Progress
 from assay.core.types import Example
@@ -33,8 +34,8 @@ def explain(
 ) -> Any:
     """Explain the predictions of a model.
 
-    Returns an Attribution for one input and Attributions (a list) for several; given a list of methods, a dict with
-    one of these per method.
+    Returns an Attribution for one input and Attributions (a list) for several; given a list of methods, Explanations (a
+    dict) with one of these per method. All draw themselves in a notebook.
 
     model: anything `load_model` accepts.
     inputs: a text, a (text, text_pair) tuple, an image, a list of these, or a datasets.Dataset.
@@ -59,7 +60,7 @@ def explain(
         for chunk in _chunks(as_examples(inputs)):
             for name, of_chunk in session.explain_chunk(chunk, _targets(target, chunk), bar).items():
                 attributions[name] += of_chunk
-    results = {name: rows[0] if is_single(inputs) else rows for name, rows in attributions.items()}
+    results = Explanations({name: rows[0] if is_single(inputs) else rows for name, rows in attributions.items()})
     return results if several else next(iter(results.values()))
 
 

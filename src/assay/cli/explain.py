@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
-from rich.console import Console
 from rich.text import Text
 
 import assay
@@ -29,6 +28,7 @@ from assay.cli._options import (
     settings_from,
 )
 from assay.cli._output import check_writable, print_written
+from assay.core.console import Console
 from assay.core.errors import AssayError, SpecError
 from assay.studies.evaluate.study import Evaluate
 
@@ -107,7 +107,7 @@ def _print(attributions: list[tuple[str, assay.Attribution]], json: bool, html: 
         for _, attribution in attributions:
             sys.stdout.write(json_module.dumps(attribution.to_dict(), ensure_ascii=False) + "\n")
         return
-    console = Console(highlight=False)
+    console = Console()
     for name, attribution in attributions:
         console.print(rich_text(attribution, name))
         if console.color_system is None:  # a pipe or a file: scores instead of colours
@@ -117,9 +117,9 @@ def _print(attributions: list[tuple[str, assay.Attribution]], json: bool, html: 
 
 
 def _print_report(report: Any, output: Path) -> None:
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = Console(stderr=True, soft_wrap=True)
     for line, message in sorted(report.errors.items()):
-        console.print(f"line {line}: {message}", style="red", markup=False)
+        console.print(f"line {line}: {message}", style="red")
     present = f", {report.present} lines were there already" if report.present else ""
     summary = f"wrote {report.written} attributions to {output}{present}; {len(report.errors)} bad lines"
-    console.print(summary, markup=False)
+    console.print(summary)

@@ -14,9 +14,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from assay.core.printable import printable
+
 
 class AssayError(Exception):
     """Base class. The message says what was given, what is allowed and what to do."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())  # it often quotes a file or a name of somebody else
 
 
 class SpecError(AssayError, ValueError):

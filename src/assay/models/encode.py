@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.core.errors import InputError, ModelError
 from assay.core.notices import notice
-from assay.core.types import Example, Span
+from assay.core.types import Example, Floats, Span
 from assay.models.encoding import SPECIAL, Encoding, Ints
 from assay.models.prompt import Prompt
 
@@ -146,7 +147,20 @@ class ImageEncoder:
         boxes = self._boxes(pixels.shape[1] // self.patch, pixels.shape[2] // self.patch)
         spans = [SPECIAL] * self.lead + [Span(0, i, i + 1) for i in range(len(boxes))]
         zeros = np.zeros(len(spans), np.int64)
-        return Encoding(example, zeros, zeros, zeros, tuple(spans), pixels=pixels, boxes=boxes)
+        return Encoding(
+            example, zeros, zeros, zeros, tuple(spans), pixels=pixels, picture=self._picture(pixels), boxes=boxes
+        )
+
+    def _picture(self, pixels: Floats) -> NDArray[np.uint8]:
+        """The pixels as an image: cropped and scaled as the model reads it, so that the patches fit."""
+        mean, std = (np.reshape(self._per_channel(n, d), (-1, 1, 1)) for n, d in (("mean", 0.0), ("std", 1.0)))
+        values = np.clip((pixels * std + mean) * 255, 0, 255).astype(np.uint8)
+        return np.ascontiguousarray(np.broadcast_to(values, (3, *values.shape[1:])).transpose(1, 2, 0))
+
+    def _per_channel(self, name: str, default: float) -> Sequence[float]:
+        normalised = getattr(self.processor, "do_normalize", True)
+        values: Sequence[float] | None = getattr(self.processor, f"image_{name}", None) if normalised else None
+        return [default] if values is None else values
 
     def _boxes(self, height: int, width: int) -> tuple[tuple[int, int, int, int], ...]:
         p = self.patch
