@@ -26,8 +26,9 @@ from assay.cli._options import (
     command_app,
     settings_from,
 )
-from assay.cli._output import check_writable, command_line, print_written, write_json, write_text
+from assay.cli._output import command_line, print_written, write_json
 from assay.core.console import Console
+from assay.core.files import check_writable, write_file
 from assay.studies.evaluate.study import Evaluate
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def evaluate(
     _print(result)
     result.to_html(report, command=command_line())
     if markdown is not None:
-        write_text(markdown, result.to_markdown(command_line()))
+        write_file(markdown, result.to_markdown(command_line()))
     if json is not None:
         from assay.studies.evaluate.record import record
 

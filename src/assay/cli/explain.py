@@ -27,9 +27,10 @@ from assay.cli._options import (
     list_option,
     settings_from,
 )
-from assay.cli._output import check_writable, print_written
+from assay.cli._output import print_written
 from assay.core.console import Console
-from assay.core.errors import AssayError, SpecError
+from assay.core.errors import SpecError
+from assay.core.files import check_writable
 from assay.studies.evaluate.study import Evaluate
 
 app = command_app(
@@ -99,10 +100,7 @@ def _print(attributions: list[tuple[str, assay.Attribution]], json: bool, html: 
     from assay.core.display import rich_text
 
     if html is not None:
-        try:
-            assay.Attributions(attribution for _, attribution in attributions).to_html(str(html))
-        except OSError as error:
-            raise AssayError(f"Cannot write {html}: {error.strerror}") from error
+        assay.Attributions(attribution for _, attribution in attributions).to_html(str(html))
     if json:
         for _, attribution in attributions:
             sys.stdout.write(json_module.dumps(attribution.to_dict(), ensure_ascii=False) + "\n")

@@ -32,8 +32,9 @@ from assay.cli._options import (
     list_option,
     settings_from,
 )
-from assay.cli._output import check_writable, command_line, print_written, write_json
+from assay.cli._output import command_line, print_written, write_json
 from assay.core.console import Console
+from assay.core.files import check_writable
 from assay.evaluation.roar.curves import Score
 from assay.studies.roar.study import Roar
 
