@@ -119,7 +119,7 @@ class ModelOptions:
     model: str = "builtin"
     """Folder or hub id; 'builtin' is a small sentiment classifier."""
     prompt: str | None = None
-    """Prompt with a {text} slot, to classify with a causal language model."""
+    """Prompt with a {text} slot, to classify with a causal language model; 'chat: ...' uses its chat template."""
     labels: Annotated[dict[str, str] | None, list_option(words_by_label, metavar="NAME=WORD,...")] = None
     """The word that follows the prompt for each label."""
     device: str | None = None
@@ -128,6 +128,8 @@ class ModelOptions:
     """Precision of the weights, such as float32 or bfloat16."""
     max_length: int | None = None
     """Truncate inputs to this many tokens. Default: the model's limit."""
+    trust_remote_code: Annotated[bool, Parameter(negative=(), show_default=False)] = False
+    """Run Python code that the model's folder or hub id brings. Without it no foreign code runs."""
 
     def load(self) -> Model:
         return assay.load_model(
@@ -137,6 +139,7 @@ class ModelOptions:
             device=self.device,
             dtype=self.dtype,
             max_length=self.max_length,
+            trust_remote_code=self.trust_remote_code,
         )
 
 
