@@ -13,12 +13,14 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
+from assay.core import interrupts
 from assay.core.errors import ModelError
 from assay.core.rng import seed_of
 from assay.core.types import Example
 from assay.models import hooks
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.encoding import Batch, Encoding, Rows, collate
+from assay.models.exclusive import exclusive
 from assay.models.families import Family
 from assay.models.readout import LabelWords, Readout
 from assay.models.target import Targets
@@ -58,7 +60,7 @@ class Model:
     passes: Passes = field(default_factory=Passes)
     known_fingerprint: str | None = None  # of a model that was loaded without its weights
     _fingerprint: str | None = field(default=None, init=False)
-    _frozen: int = 0
+    _frozen: int = field(default=0, init=False)
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, family={self.family.name!r}, task={self.task!r}, labels={list(self.labels)})"
@@ -93,7 +95,8 @@ class Model:
         if self.known_fingerprint is not None:
             return self.known_fingerprint
         if self._fingerprint is None:
-            self._fingerprint = self._hash()
+            with exclusive(self.hf):  # another thread may have replaced weights for a moment
+                self._fingerprint = self._hash()
         return self._fingerprint
 
     def _hash(self) -> str:
@@ -135,7 +138,8 @@ class Model:
 
     def encode(self, example: Example) -> Encoding:
         """An example as positions, each with the characters or patch it came from."""
-        return self.encoder(example)
+        with exclusive(self.hf):  # a fast tokenizer cannot be shared by threads
+            return self.encoder(example)
 
     def batch(self, rows: Sequence[Rows | Encoding]) -> Batch:
         """Tensors of encoded examples, or of variants of them."""
@@ -145,9 +149,9 @@ class Model:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Evaluation mode without parameter gradients; nesting costs nothing."""
+        """Evaluation mode without parameter gradients, for one thread at a time; nesting costs nothing."""
         parts = [self.hf] if self.head is None else [self.hf, self.head]
-        with nullcontext() if self._frozen else hooks.frozen(*parts):
+        with exclusive(self.hf), nullcontext() if self._frozen else hooks.frozen(*parts):
             self._frozen += 1
             try:
                 yield
@@ -168,6 +172,7 @@ class Model:
 
     def logits(self, batch: Batch) -> Tensor:
         """(B,C) class outputs in float32 or wider; differentiable in the batch's embeddings, if it has any."""
+        interrupts.check()
         embeddings = batch.embeddings
         if batch.weights is not None:
             embeddings = self.embeddings(batch) * batch.weights.unsqueeze(-1)
@@ -249,7 +254,7 @@ class Model:
         if batch.embeddings is not None:
             batch = replace(batch, embeddings=batch.embeddings.detach())
         # gradients are enabled for the derivatives of activations only; no graph is kept
-        with torch.enable_grad(), Recorder(self.hf, self.head).watching() as recorder:
+        with torch.enable_grad(), self.frozen(), Recorder(self.hf, self.head).watching() as recorder:
             logits = self.tapped(batch, recorder)
         with torch.no_grad():
             return recorder.trace(self.family, self.readout, batch, logits)
@@ -281,7 +286,7 @@ class Model:
     def with_blocks(self, weights: hooks.Weights) -> Iterator[None]:
         """Replace the weights of some blocks inside the context; embeddings and head stay the same."""
         _ = self.fingerprint  # computed now: it identifies the original weights
-        with hooks.block_weights(self.hf, weights):
+        with exclusive(self.hf), hooks.block_weights(self.hf, weights):
             self._forget_outputs()
             try:
                 yield
