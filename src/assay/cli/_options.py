@@ -143,7 +143,7 @@ class ModelOptions:
     """Folder, hub id or module:attribute (a function, a scikit-learn pipeline or a loaded model in your own code);
     'builtin' is a small sentiment classifier."""
     prompt: str | None = None
-    """Prompt with a {text} slot, to classify with a causal language model."""
+    """Prompt with a {text} slot, to classify with a causal language model; 'chat: ...' uses its chat template."""
     labels: Annotated[dict[str, str] | list[str] | None, list_option(names_or_words, metavar="NAME[=WORD],...")] = None
     """Names of the classes, in the order of the model's outputs; with a prompt, the word that follows it for each."""
     task: Literal["classification", "multi_label", "regression"] | None = None
@@ -154,6 +154,8 @@ class ModelOptions:
     """Precision of the weights, such as float32 or bfloat16."""
     max_length: int | None = None
     """Truncate inputs to this many tokens. Default: the model's limit."""
+    trust_remote_code: Annotated[bool, Parameter(negative=(), show_default=False)] = False
+    """Run Python code that the model's folder or hub id brings. Without it no foreign code runs."""
 
     def load(self) -> Model:
         return assay.load_model(
@@ -164,6 +166,7 @@ class ModelOptions:
             device=self.device,
             dtype=self.dtype,
             max_length=self.max_length,
+            trust_remote_code=self.trust_remote_code,
         )
 
 

@@ -133,8 +133,8 @@ class Model:
 
     def limited(self, positions: int) -> Model:
         """The same model, with texts truncated to a number of positions; images are not affected."""
-        if positions < 4:
-            raise ModelError(f"max_length={positions} is too small; give at least 4")
+        if not isinstance(positions, int) or isinstance(positions, bool) or positions < 4:
+            raise ModelError(f"max_length={positions!r} is not allowed; give at least 4, a whole number")
         if not isinstance(self.encoder, TextEncoder):
             return self
         return replace(self, encoder=replace(self.encoder, limit=min(self.encoder.limit, positions)))
