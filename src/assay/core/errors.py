@@ -7,6 +7,8 @@ AssayError
 ├── ModelError        a model that cannot be loaded, or that returns NaN or infinity
 ├── StoreError        a record or artefact that cannot be read or written
 └── UnsupportedError  a method, removal or unit that does not work with this family of models
+
+DataWarning is a warning: data that may have been misread.
 """
 
 from __future__ import annotations
@@ -34,6 +36,10 @@ class InputError(AssayError, ValueError):
     def __init__(self, message: str, index: int | None = None) -> None:
         super().__init__(message if index is None else f"input {index}: {message}")
         self.message, self.index = message, index
+
+
+class DataWarning(UserWarning):
+    """Something in the data that may have been misread; also in the notes of the Dataset and on every page."""
 
 
 class TargetError(AssayError, ValueError):
