@@ -28,13 +28,13 @@ ALLOWED["web"] = ALLOWED["cli"]
 FRONT_DOOR = ("cli", "web")  # these may also `import assay`
 ONLY_IN = {  # third-party packages and where they may be imported
     "ray": ("experiments/engines/ray.py",),
-    "matplotlib": ("reports/",),
+    "matplotlib": ("reports/", "core/plot.py"),
     "seaborn": ("reports/",),
     "plotly": ("reports/",),
     "fastapi": ("web/",),
     "flask": ("web/",),
     "cyclopts": ("cli/",),
-    "peft": ("models/load.py",),
+    "peft": ("models/from_folder.py",),
     "captum": (),
     "pickle": (),
 }

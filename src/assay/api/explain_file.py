@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from assay.core.errors import AssayError, InputError, SpecError
+from assay.core.notices import said_once
 from assay.core.progress import Progress
 from assay.core.spec import Spec, as_list
 from assay.core.types import Example
@@ -17,8 +18,9 @@ from assay.datasets.column_notes import LOOKED_AT
 from assay.datasets.columns import ColumnMap, as_columns
 from assay.datasets.examples import as_example, warn_of_unused
 from assay.datasets.read import read_rows
-from assay.explainers.methods import named_methods
+from assay.explainers.methods import default_method, named_methods
 from assay.explainers.session import CHUNK, Session
+from assay.models.load import load_model
 
 
 @dataclass
@@ -33,11 +35,12 @@ class FileReport:
     """The reason for every line that could not be explained, by its number from 1."""
 
 
+@said_once
 def explain_file(
     model: Any,
     input: str | Path,
     output: str | Path,
-    method: Any = "integrated_gradients",
+    method: Any = None,
     *,
     target: Any = None,
     units: str = "token",
@@ -56,10 +59,10 @@ def explain_file(
     The other parameters are those of `explain`.
     """
     input, output = Path(input), Path(output)
-    methods = named_methods(as_list(method))
-    given = as_columns(columns)
+    loaded, given = load_model(model), as_columns(columns)
+    methods = named_methods([default_method(loaded)] if method is None else as_list(method))
     warn_of_unused([row for row in islice(read_rows(input), LOOKED_AT) if isinstance(row, Mapping)], given)
-    session = Session.create(model, methods, units, removal, scope, seed, batch_tokens)
+    session = Session.create(loaded, methods, units, removal, scope, seed, batch_tokens)
     writer = _Writer(session, target, _stored(output, _settings(session, target, given), overwrite=overwrite), given)
     total = sum(1 for _ in read_rows(input)) * len(session.methods)
     with output.open("a", encoding="utf-8") as file, Progress("explaining", total, progress) as bar:

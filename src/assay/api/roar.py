@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from assay.core.errors import SpecError, nearest
+from assay.core.notices import said_once
 from assay.core.spec import as_list
 from assay.datasets.columns import ColumnMap, as_columns
 from assay.datasets.load import load_dataset
@@ -32,6 +33,7 @@ ENCODER_RECIPE = (  # the paper's for RoBERTa
 )
 
 
+@said_once
 def roar(
     base: str,
     data: str,

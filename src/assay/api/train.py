@@ -9,6 +9,7 @@ from typing import Any, get_type_hints
 
 from assay.api.settings import as_field
 from assay.core.errors import SpecError, nearest
+from assay.core.notices import said_once
 from assay.datasets.columns import ColumnMap
 from assay.datasets.dataset import Dataset
 from assay.experiments.training_task import SELECTIONS, performance_metrics
@@ -19,6 +20,7 @@ from assay.training.recipe import LOSS, Recipe
 from assay.training.splits import training_data
 
 
+@said_once
 def train(
     base: str,
     data: Any,
@@ -28,6 +30,7 @@ def train(
     split: str | None = None,
     validation: str | None = None,
     columns: ColumnMap | str | None = None,
+    label_map: Mapping[str, str | None] | str | None = None,
     limit: int | None = None,
     validation_limit: int | None = None,
     max_length: int | None = None,
@@ -44,13 +47,21 @@ def train(
 
     base: a pretrained folder or hub id, or a size such as "bert(layers=2, width=128)". data: anything `load_dataset`
     takes. recipe: a Recipe or its spec, e.g. "recipe(epochs=3, learning_rate=2e-5)". split, validation: names of
-    splits; None is train and dev, or 10 % held out. columns: as in `load_dataset`. task: classification or regression;
-    None follows the labels. on_start: called with the two splits. on_check: called after every validation. settings:
-    fields of `Recipe`, which take precedence over `recipe`.
+    splits; None is train and dev, or 10 % held out. columns: as in `load_dataset`. label_map: other names for labels,
+    such as {"pos": "positive"}. task: classification or regression; None follows the labels. on_start: called with the
+    two splits. on_check: called after every validation. settings: fields of `Recipe`, which take precedence over
+    `recipe`.
     """
     recipe = _recipe(recipe, settings)
     splits = training_data(
-        data, split, validation, columns=columns, limit=limit, validation_limit=validation_limit, seed=recipe.seed
+        data,
+        split,
+        validation,
+        columns=columns,
+        label_map=label_map,
+        limit=limit,
+        validation_limit=validation_limit,
+        seed=recipe.seed,
     )
     kind = task or splits[0].task
     if recipe.selection == LOSS:

@@ -8,9 +8,9 @@ import warnings
 from pathlib import Path
 
 from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, UnusedCliTokensError
-from rich.console import Console
 
 from assay import __version__
+from assay.core.console import Console
 from assay.core.errors import AssayError
 
 COMMANDS = {
@@ -64,19 +64,19 @@ def _sentence(error: Exception) -> str:
 
 def main() -> None:
     """Run a command. Refused input ends with one sentence and exit code 2, Ctrl-C with exit code 130."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = Console(stderr=True, soft_wrap=True)
     shown: set[str] = set()
 
     def show_warning(message: Warning | str, *_: object, **__: object) -> None:  # once each: jobs repeat them
         if str(message) not in shown:
-            console.print(f"warning: {message}", style="yellow", markup=False)
+            console.print(f"warning: {message}", style="yellow")
         shown.add(str(message))
 
     warnings.showwarning = show_warning
     try:
         app(sys.argv[1:])
     except (AssayError, CycloptsError) as error:
-        console.print(f"error: {_sentence(error)}", style="red", markup=False)
+        console.print(f"error: {_sentence(error)}", style="red")
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

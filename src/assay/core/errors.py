@@ -16,9 +16,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from assay.core.printable import printable
+
 
 class AssayError(Exception):
     """Base class. The message says what was given, what is allowed and what to do."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())  # it often quotes a file or a name of somebody else
 
 
 class SpecError(AssayError, ValueError):
@@ -43,6 +48,14 @@ class TargetError(AssayError, ValueError):
 
 class ModelError(AssayError):
     """A model that cannot be loaded, or whose answer is not a finite number."""
+
+
+class RowError(ModelError):
+    """A model's answer to row `row` of a batch that cannot be used; the other rows may be good."""
+
+    def __init__(self, row: int, message: str) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class StoreError(AssayError):

@@ -12,13 +12,14 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from assay.core.errors import SpecError, TargetError, nearest
+from assay.core.printable import shortened
 from assay.core.rng import generator
 from assay.core.types import Example
 
 Task = Literal["classification", "regression"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Sequence[Example]):
     """Examples in a fixed order; slices are Datasets too. A label is one of `labels` or an index into them."""
 
@@ -29,6 +30,12 @@ class Dataset(Sequence[Example]):
     split: str | None = None
     roles: Mapping[str, str] = field(default_factory=dict)  # {role: column} that were read, where there were columns
     notes: tuple[str, ...] = ()  # what may have been misread, for terminal and reports
+
+    def __repr__(self) -> str:
+        split = "" if self.split is None else f", split {self.split}"
+        labels = ", no labels" if self.labels is None else f", labels {shortened(', '.join(self.labels), 60)}"
+        first = f"\n  0: {self.examples[0]!r}" if self.examples else ""
+        return f"<Dataset {self.name!r}: {len(self):,} examples, {self.task}{labels}{split}{first}>"
 
     def __len__(self) -> int:
         return len(self.examples)

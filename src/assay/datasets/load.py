@@ -18,6 +18,7 @@ from assay.datasets.build import build_dataset
 from assay.datasets.columns import ColumnMap, as_columns
 from assay.datasets.dataset import Dataset
 from assay.datasets.examples import as_inputs
+from assay.datasets.label_map import LabelMap, with_label_map
 from assay.datasets.read import READABLE, format_of, label_names, read_rows, stem_of
 from assay.datasets.sources import make_dataset, sources, wraps
 from assay.datasets.splits import NoSplitError, choose_split, names_a_split, split_files
@@ -30,6 +31,7 @@ def load_dataset(
     *,
     split: str | None = None,
     columns: ColumnMap | str | None = None,
+    label_map: LabelMap | str | None = None,
     limit: int | None = None,
     seed: int = 0,
 ) -> Dataset:
@@ -39,13 +41,15 @@ def load_dataset(
     .gz) or a folder of these; a hub id ("owner/name" or "owner/name:config"); a pandas or polars frame or series, a
     datasets.Dataset or a dict of columns; a list of dicts, texts, pairs, images or Examples, or one of these. split: a
     file of a folder or a split of a hub data set ("validation" matches dev). columns: {role: column}, or a text such as
-    "text=review,label=stars", to override the guess by column names; None switches a role off. limit: load a random
-    subset of this size, in order, drawn with `seed`. What may have been misread is in `notes`, and a warning.
+    "text=review,label=stars", to override the guess by column names; None switches a role off. label_map: other names
+    for labels, such as {"pos": "positive"}; None leaves the examples of a label unlabelled. limit: load a random subset
+    of this size, in order, drawn with `seed`. What may have been misread is in `notes`, and a warning.
     """
     data = _load(source, split, as_columns(columns))
     if data is not source:
         for note in data.notes:
             warnings.warn(note, DataWarning, stacklevel=2)
+    data = data if label_map is None else with_label_map(data, label_map)
     return data if limit is None else data.take(limit, seed)
 
 

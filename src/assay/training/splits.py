@@ -13,6 +13,7 @@ from assay.core.errors import DataWarning, SpecError
 from assay.core.rng import generator
 from assay.datasets.columns import ColumnMap
 from assay.datasets.dataset import Dataset
+from assay.datasets.label_map import LabelMap, with_label_map
 from assay.datasets.load import load_dataset
 from assay.datasets.splits import NoSplitError, is_held_out
 from assay.datasets.text_notes import is_common, share
@@ -26,6 +27,7 @@ def training_data(
     validation: str | None = None,
     *,
     columns: ColumnMap | str | None = None,
+    label_map: LabelMap | str | None = None,
     limit: int | None = None,
     validation_limit: int | None = None,
     seed: int = 0,
@@ -49,6 +51,8 @@ def training_data(
             f"{len(held_out):,} of {len(train) + len(held_out):,}",
             stacklevel=2,
         )
+    if label_map is not None:
+        train, held_out = with_label_map(train, label_map, held_out), with_label_map(held_out, label_map, train)
     train = train if limit is None else train.take(limit, seed)
     held_out = held_out if validation_limit is None else held_out.take(validation_limit, seed)
     return train, without_training(held_out, train)

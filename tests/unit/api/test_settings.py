@@ -86,5 +86,5 @@ def test_a_plan_of_roar_takes_lists_as_texts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seeds", ["one", [0, "1"]])
 def test_seeds_are_whole_numbers(seeds: object, tmp_path: Path) -> None:
-    with pytest.raises(assay.SpecError, match="give a number of initialisations|is not a list of numbers"):
+    with pytest.raises(assay.SpecError, match=r"give a number of initialisations|is not a list of numbers"):
         assay.randomise("builtin", "builtin", ["gradient"], limit=1, seeds=seeds, store=tmp_path)  # type: ignore[arg-type]

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from assay.core.explanation_page import Picture
 from assay.core.render import render
 from assay.core.types import Attribution, Example
 from assay.evaluation.adversarial.top_k_attack import MEASURES
-from assay.reports.heat_maps import HeatMap, Picture, heat_map, picture, shown_units
+from assay.reports.heat_maps import HeatMap, heat_map, picture, shown_units
 from assay.reports.method_style import MethodStyle
 from assay.reports.study_page import Fact, data_warnings, study_facts
 from assay.reports.symbols import format_interval
@@ -145,6 +146,6 @@ def _examples(result: Attacked) -> list[AttackedExample]:
         if "original" in row:
             rows_of.setdefault(row["example"], []).append(row)
     return [
-        attacked_example(f"{i}. {name}", rows, by_id[name], result.method_styles, picture(result.model, by_id[name], i))
+        attacked_example(f"{i}. {name}", rows, by_id[name], result.method_styles, picture(result.model, by_id[name]))
         for i, (name, rows) in enumerate(rows_of.items(), 1)
     ]

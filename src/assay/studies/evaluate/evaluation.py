@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.core.printable import one_line
 from assay.core.types import Attribution
 from assay.datasets.dataset import Dataset
 from assay.experiments.store import Record
@@ -18,7 +19,7 @@ from assay.studies.evaluate.task import EvaluateTask
 from assay.training.gold_labels import gold_label
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """All values of an evaluation, and everything that produced them."""
 
@@ -39,6 +40,15 @@ class Evaluation:
     shown: Mapping[str, tuple[Attribution, ...]]  # method -> attributions of the first examples
     unit_counts: NDArray[np.int64]  # (N,4) units, units past the length limit, and both of rationale units
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Evaluation: {self.summary}>"
+
+    @property
+    def summary(self) -> str:
+        """Model, data, methods and metrics in one line."""
+        counts = f"{len(self.examples)} examples, {len(self.methods)} methods, {len(self.metrics)} metrics"
+        return one_line(f"{self.model.title} on {self.dataset.name or 'a list'}, {counts}")
 
     @classmethod
     def join(cls, task: EvaluateTask, model: Model, dataset: Dataset, records: Sequence[Record]) -> Evaluation:

@@ -21,7 +21,7 @@ WORDS = {FAITHFUL: "faithful to a degree", NOT_FAITHFUL: "not faithful", INCONCL
 OUT_OF_DISTRIBUTION = 0.1  # share of inputs above which a measurable model's curve is not reliable; 0.05 is expected
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RoarResult:
     """The curves of a run with their verdicts."""
 
