@@ -34,7 +34,7 @@ ONLY_IN = {  # third-party packages and where they may be imported
     "fastapi": ("web/",),
     "flask": ("web/",),
     "cyclopts": ("cli/",),
-    "peft": ("models/load.py",),
+    "peft": ("models/from_folder.py",),
     "captum": (),
     "pickle": (),
 }

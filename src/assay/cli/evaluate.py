@@ -5,7 +5,6 @@ Rerun the same command to resume an interrupted evaluation.
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,8 +26,9 @@ from assay.cli._options import (
     command_app,
     settings_from,
 )
-from assay.cli._output import check_writable, command_line, print_written, write_json, write_text
+from assay.cli._output import command_line, print_written, write_json
 from assay.core.console import Console
+from assay.core.files import check_writable, write_file
 from assay.studies.evaluate.study import Evaluate
 
 if TYPE_CHECKING:
@@ -56,13 +56,12 @@ def evaluate(
     store: StoreFolder = None,
 ) -> None:
     check_writable(report, markdown, json)
-    warnings.filterwarnings("ignore", message="an input is longer")  # one per input; the end counts them
     with resumable():
         result = assay.evaluate(model.load(), data.load(), limit=limit, store=store, **settings.given())
     _print(result)
     result.to_html(report, command=command_line())
     if markdown is not None:
-        write_text(markdown, result.to_markdown(command_line()))
+        write_file(markdown, result.to_markdown(command_line()))
     if json is not None:
         from assay.studies.evaluate.record import record
 

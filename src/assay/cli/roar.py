@@ -6,7 +6,6 @@ A method is faithful if performance falls faster than with random words masked. 
 from __future__ import annotations
 
 import sys
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,8 +32,9 @@ from assay.cli._options import (
     list_option,
     settings_from,
 )
-from assay.cli._output import check_writable, command_line, print_written, write_json
+from assay.cli._output import command_line, print_written, write_json
 from assay.core.console import Console
+from assay.core.files import check_writable
 from assay.evaluation.roar.curves import Score
 from assay.studies.roar.study import Roar
 
@@ -96,7 +96,6 @@ def roar(
     store: StoreFolder = None,
 ) -> None:
     check_writable(report, json)
-    warnings.filterwarnings("ignore", message="an input is longer")  # one per input
     console = Console(soft_wrap=True)
     options: dict[str, Any] = {**vars(training), **settings.given(), "forms": forms or ["recursive"], "store": store}
     if dry_run:

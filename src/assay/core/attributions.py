@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, SupportsIndex, overload
 
+from assay.core import foreign
+from assay.core.foreign import UNSAID
+from assay.core.foreign_file import read_scores
 from assay.core.frames import from_tidy, tidy
 from assay.core.optional import optional
 from assay.core.types import Attribution
@@ -59,6 +63,64 @@ class Attributions(list[Attribution]):
         return Attributions(
             _from_row({**row, **{k: _nan_to_none(row[k]) for k in NULLABLE if k in row}}) for row in rows
         )
+
+    # --- scores made elsewhere; `assay.evaluate(scores={name: attributions})` judges them ---------------------------
+
+    @staticmethod
+    def from_words(
+        texts: Any, words: Any, scores: Any, *, label: Any = UNSAID, name: str = "scores", ids: Any = None
+    ) -> Attributions:
+        """Scores of words or tokens, each a list per text; they are found in the text in order.
+
+        texts: texts or pairs (text, text_pair), whose words follow each other in one list. label: the class that the
+        scores explain, by name or index, or a list with one per text; None: no class in particular. Tokens may carry
+        the marks of a tokenizer (##ing, Ġword); special tokens are left out, as in Assay's own methods.
+        """
+        return Attributions(foreign.from_words(texts, words, scores, label=label, name=name, ids=ids))
+
+    @staticmethod
+    def from_spans(
+        texts: Any, spans: Any, scores: Any, *, label: Any = UNSAID, name: str = "scores", ids: Any = None
+    ) -> Attributions:
+        """Scores of spans [start, end] (or [segment, start, end]) in characters; the rest of the text gets 0."""
+        return Attributions(foreign.from_spans(texts, spans, scores, label=label, name=name, ids=ids))
+
+    @staticmethod
+    def from_characters(
+        texts: Any, scores: Any, *, label: Any = UNSAID, name: str = "scores", ids: Any = None
+    ) -> Attributions:
+        """A score for every character of each text."""
+        return Attributions(foreign.from_characters(texts, scores, label=label, name=name, ids=ids))
+
+    @staticmethod
+    def from_shap(explanation: Any, *, texts: Any = None, label: Any = UNSAID, name: str = "shap") -> Attributions:
+        """A shap.Explanation of texts, for all the classes it has (`output_names`).
+
+        texts: needed where SHAP's masker drops characters, as a pattern such as r"\\W+" does at the end of a text.
+        label: the class of each column where the explanation does not name them.
+        """
+        return Attributions(foreign.from_shap(explanation, texts=texts, label=label, name=name))
+
+    @staticmethod
+    def from_lime(explanations: Any, *, name: str = "lime") -> Attributions:
+        """Explanations of texts by the package lime, one or a list; a word's occurrences share its weight."""
+        return Attributions(foreign.from_lime(explanations, name=name))
+
+    @staticmethod
+    def from_captum(
+        texts: Any, tokens: Any, scores: Any, *, label: Any = UNSAID, name: str = "captum", ids: Any = None
+    ) -> Attributions:
+        """Attributions (B,T) of tokens, or (B,T,D) of their embeddings, which are summed over D."""
+        return Attributions(foreign.from_captum(texts, tokens, scores, label=label, name=name, ids=ids))
+
+    @staticmethod
+    def from_file(path: str | Path, name: str | None = None) -> Attributions:
+        """Scores in a JSON Lines file: what `assay explain --output` writes, or lines with text, label and scores.
+
+        Such a line has `words` or `spans` beside `scores`, or a score for every character; and `text_pair` and `id`
+        if there are any. The name of the file without its ending is the name of the scores.
+        """
+        return Attributions(read_scores(Path(path), name))
 
     def to_html(self, path: str | None = None) -> str:
         """A self-contained HTML page of all attributions; written to `path` if one is given."""

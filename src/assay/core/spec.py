@@ -53,7 +53,8 @@ class Spec:
     @staticmethod
     def of(thing: object, *, full: bool = True) -> Spec:
         """The spec of a dataclass instance: all its fields, or only those that differ from their defaults."""
-        values = [(f, getattr(thing, f.name)) for f in dataclasses.fields(thing) if f.init]  # type: ignore[arg-type]
+        fields = [f for f in dataclasses.fields(thing) if f.init and f.metadata.get("spec", True)]  # type: ignore[arg-type]
+        values = [(f, getattr(thing, f.name)) for f in fields]
         params = tuple((f.name, _plain(value)) for f, value in values if full or value != f.default)
         return Spec(file_name(type(thing).__name__), params)
 

@@ -15,8 +15,8 @@ from assay.datasets.splits import choose_split
 
 
 def is_library_object(source: object) -> bool:
-    """Whether this is a Dataset or DatasetDict of the library; does not import it."""
-    return type(source).__module__.split(".")[0] == "datasets"
+    """Whether this is a Dataset or DatasetDict of the library, not one of its columns; does not import it."""
+    return type(source).__module__.split(".")[0] == "datasets" and hasattr(source, "column_names")
 
 
 def from_hub(name: str, split: str | None, columns: ColumnMap | None) -> Dataset:

@@ -23,7 +23,7 @@ def choose_split(names: Iterable[str], split: str | None, where: str) -> str:
     if split is None:
         if len(names) == 1:
             return names[0]
-        raise SpecError(f"{where} has several splits; choose one with split=...: {', '.join(names)}")
+        raise SpecError(f"{where} has several splits; choose one: {', '.join(names)}")
     wanted = _name_parts(split)
     for matches in (
         [name for name in names if name == split],

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from assay.core.errors import StoreError
+from assay.core.files import replacing
 from assay.experiments.artifacts import Artifacts
 
 Note = Literal["failed", "skipped"]
@@ -156,18 +155,11 @@ def reason(error: Exception) -> str:
 
 def write(path: Path, content: bytes, what: str) -> None:
     """Write a file completely or not at all."""
-    # not tempfile, whose files only their owner may read: a store and its archives may be shared
-    part = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("xb") as out:
+        with replacing(path) as out:
             out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(part, path)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise StoreError(
             f"cannot write the {what} {path}: {error.strerror}; free space or name another folder. "
             "Earlier results are kept."

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.core.errors import InputError
 from assay.core.spec import Spec
@@ -23,6 +24,15 @@ def as_scores(result: Any) -> Scores:
 def check_finite(scores: np.ndarray[Any, Any], method: Any, index: int) -> None:
     if not np.isfinite(scores).all():
         raise InputError(f"{Spec.of(method)} gave NaN or infinite scores; try dtype='float32' or another method", index)
+
+
+def checked_scores(scores: Any, units: int, method: Any, index: int) -> NDArray[np.float64]:
+    """Scores (U,) of the units of an input."""
+    values = np.asarray(scores, np.float64)
+    if values.shape != (units,):
+        raise InputError(f"{Spec.of(method)} gave scores of the shape {values.shape} for {units} units", index)
+    check_finite(values, method, index)
+    return values
 
 
 class Known(NamedTuple):

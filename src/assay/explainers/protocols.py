@@ -1,7 +1,7 @@
-"""The interface of a method: a frozen dataclass whose fields are its parameters, with `facts` and one of three verbs.
+"""The interface of a method: a frozen dataclass whose fields are its parameters, with `facts` and one of four verbs.
 
 Black box: `flow` yields keep-masks and receives values. White box: `attribute` reads gradients, attention or hidden
-states. Composite: `combine` joins the attributions of other methods.
+states. Composite: `combine` joins the attributions of other methods. Reader: `read` scores units from the text alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from torch import Tensor
 
-from assay.core.types import Attribution, Floats, Scale, Scores
+from assay.core.types import Attribution, Example, Floats, Scale, Scores, Unit
 from assay.masking.flow import Flow
 from assay.models.encoding import Batch
 from assay.models.model import Model
@@ -81,6 +81,14 @@ class Composite(Method, Protocol):
 
     def combine(self, attributions: Sequence[Attribution]) -> Floats | Scores:
         """Return scores (U,) from the parts' attributions of one input."""
+
+
+@runtime_checkable
+class Reader(Method, Protocol):
+    """A method that needs no model: a lexicon, a person's highlights, scores made elsewhere."""
+
+    def read(self, example: Example, units: Sequence[Unit], label: str, labels: Sequence[str]) -> Floats | Scores:
+        """Return scores (U,) of the units for the class `label`, one of the model's `labels`."""
 
 
 def why_not_a_method(candidate: Any) -> str | None:

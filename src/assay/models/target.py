@@ -104,6 +104,8 @@ def parse_target(target: object, labels: Sequence[str], task: str) -> Target:
         raise TargetError(f"the scale 'raw' is for regression; for a classifier use {', '.join(SCALES[:-1])}")
     label = None if given.label is None else label_index(given.label, labels)
     against = None if given.against is None else label_index(given.against, labels)
+    if against is not None and against == label:
+        raise TargetError(f"{labels[against]!r} against itself is always 0; name another class to compare with")
     return Target(label, against, scale)
 
 

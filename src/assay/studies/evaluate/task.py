@@ -25,6 +25,7 @@ from assay.explainers.session import Session
 from assay.faithfulness.protocol import get_protocol
 from assay.masking.game import Game
 from assay.masking.removal import REMOVALS, removal_for
+from assay.masking.units import kind_for
 from assay.models.model import Model
 from assay.models.target import Targets
 from assay.training.gold_labels import gold_label
@@ -56,7 +57,7 @@ class EvaluateTask:
             "methods": {name: [str(Spec.of(m)), m.facts.revision] for name, m in self.methods.items()},
             "metrics": {name: [str(Spec.of(m)), m.facts.revision] for name, m in self.metrics.items()},
             "agreement": [str(Spec.of(self.agreement)), self.agreement.facts.revision],
-            "units": s.units,
+            "units": s.units if model is None else kind_for(model, s.units),
             "removal": s.removal if model is None else removal_for(model, s.removal).name,
             "scope": s.scope,
             "target": s.target,
