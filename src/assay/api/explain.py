@@ -38,7 +38,8 @@ def explain(
     dict) with one of these per method. All draw themselves in a notebook.
 
     model: anything `load_model` accepts.
-    inputs: a text, a (text, text_pair) tuple, an image, a list of these, or a datasets.Dataset.
+    inputs: a text, a (text, text_pair) tuple, an image or its path, a list of these, a table (a pandas or polars frame,
+    a datasets.Dataset), or the Path of a folder of images.
     method: a name or spec such as "lime(samples=500)", a method object, or a list of these; None is
     integrated_gradients or, for a model behind a function, kernel_shap.
     target: None for the predicted class of each input, a label name or index, a Target, or a list with one per input.
