@@ -150,6 +150,15 @@ class Model:
         """Tensors of encoded examples, or of variants of them."""
         return collate([r.rows() if isinstance(r, Encoding) else r for r in rows], self.pad_id, self.device, self.dtype)
 
+    def predict(self, inputs: Any, *, batch_tokens: int | None = None) -> Any:
+        """Labels and probabilities; a Prediction for one input, Predictions (a list) for several.
+
+        inputs: what `assay.explain` takes. batch_tokens: maximum number of positions per forward pass.
+        """
+        from assay.models.prediction import predict
+
+        return predict(self, inputs, batch_tokens)
+
     # --- forward and backward passes -------------------------------------------------------------------------------
 
     @contextmanager
