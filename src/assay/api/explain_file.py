@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from assay.core.errors import AssayError, InputError, SpecError
 from assay.core.progress import Progress
 from assay.core.spec import Spec
-from assay.core.types import Example
+from assay.core.types import Example, Target
 from assay.datasets.examples import as_example
 from assay.datasets.read import read_rows
 from assay.explainers.methods import named_methods
@@ -73,7 +73,7 @@ def _settings(session: Session, target: Any) -> dict[str, Any]:
         "removal": session.removal.name,
         "scope": session.scope,
         "seed": session.seed,
-        "target": target,
+        "target": asdict(target) if isinstance(target, Target) else target,
     }
 
 
