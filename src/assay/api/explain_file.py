@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -13,7 +13,7 @@ from assay.core.errors import AssayError, InputError, SpecError
 from assay.core.notices import said_once
 from assay.core.progress import Progress
 from assay.core.spec import Spec, as_list
-from assay.core.types import Example
+from assay.core.types import Example, Target
 from assay.datasets.column_notes import LOOKED_AT
 from assay.datasets.columns import ColumnMap, as_columns
 from assay.datasets.examples import as_example, warn_of_unused
@@ -81,7 +81,7 @@ def _settings(session: Session, target: Any, columns: ColumnMap | None) -> dict[
         "removal": session.removal.name,
         "scope": session.scope,
         "seed": session.seed,
-        "target": target,
+        "target": asdict(target) if isinstance(target, Target) else target,
         **({"columns": dict(columns)} if columns else {}),
     }
 

@@ -44,7 +44,7 @@ app = command_app(
 
 
 @app.default
-@settings_from(Evaluate, only=("units", "removal", "scope", "seed", "batch_tokens"))
+@settings_from(Evaluate, only=("scale", "units", "removal", "scope", "seed", "batch_tokens"))
 def explain(
     *inputs: Annotated[
         str, Parameter(group=INPUT, help="Texts to explain; for a model of images, image files or a folder of them.")
@@ -70,6 +70,10 @@ def explain(
         str | None,
         Parameter(group=EXPLANATION, help="Class to explain, by name or index. Default: the predicted class."),
     ] = None,
+    against: Annotated[
+        str | None,
+        Parameter(group=EXPLANATION, help="Explain what speaks for the class rather than for this one."),
+    ] = None,
     settings: Settings,
     output: Annotated[
         Path | None, Parameter(group=OUTPUT, help="JSON Lines file for --input; rerun the same command to resume.")
@@ -85,7 +89,8 @@ def explain(
     if input is not None and (html is not None or json):
         raise SpecError("--html and --json are for texts given as arguments; --input writes JSON Lines to --output")
     check_writable(html)
-    options: dict[str, Any] = {"target": target, **settings.given()}
+    options: dict[str, Any] = settings.given()
+    options["target"] = assay.Target(target, against, options.pop("scale", None))
     if input is not None and output is not None:
         with resumable():
             report = assay.explain_file(
