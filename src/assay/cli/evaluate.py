@@ -76,6 +76,8 @@ def _print(result: Result) -> None:
     console.print(ranking_table(result, console.width))
     for metric in result.comparisons:
         console.print(result.sentence(metric), markup=False)
-    if result.past_limit is not None:
-        console.print(result.past_limit.sentence, style="yellow", markup=False)
+    for remark in result.remarks:
+        console.print(remark, style="dim", markup=False)
+    for warning in result.warnings:
+        console.print(f"warning: {warning}", style="yellow", markup=False)
     console.print(f"\n{result.overall}", style="bold", markup=False)
