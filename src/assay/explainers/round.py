@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,18 @@ class Round:
     budget: int  # positions per forward pass
     seed: int
     attributions: dict[Spec, list[Attribution]] = field(default_factory=dict)  # by method; ensembles reuse them
+
+    def take(self, index: Sequence[int], requested: Sequence[Target]) -> Round:
+        """Some of the inputs with other targets. Masks that have run do not run again."""
+        return Round(
+            self.model,
+            tuple(self.indices[i] for i in index),
+            tuple(self.encodings[i] for i in index),
+            tuple(requested),
+            self.game.take(index),
+            self.budget,
+            self.seed,
+        )
 
     def targets(self, method: Any) -> Targets:
         """The targets of all inputs, on the method's scale where the caller named none."""
