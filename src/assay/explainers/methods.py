@@ -17,6 +17,8 @@ def named_methods(methods: Iterable[Any]) -> dict[str, Any]:
     by_name: dict[str, Any] = {}
     for given in methods:
         method = METHODS.make(given) if isinstance(given, str | Spec) else given
+        if isinstance(given, type):
+            raise SpecError(f"{given.__name__} is a class; give an object, {given.__name__}()")
         if (reason := why_not_a_method(method)) is not None:
             raise SpecError(f"{given!r} is not a method. {reason}")
         by_name[str(given) if isinstance(given, str | Spec) else str(Spec.of(given, full=False))] = method
