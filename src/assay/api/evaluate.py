@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.api.settings import make_settings
+from assay.core.notices import said_once
 from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.explainers.given import given_scores
@@ -16,6 +17,7 @@ from assay.studies.evaluate.result import Result
 from assay.studies.evaluate.study import Evaluate
 
 
+@said_once
 def evaluate(
     model: Any = "builtin",
     data: Any = "builtin",
@@ -40,7 +42,7 @@ def evaluate(
     loaded, dataset = load_model(model), load_dataset(data)
     dataset = dataset if limit is None else dataset.take(limit, study.seed)
     records = run_study(study, "evaluate", loaded, dataset, store=store, progress=progress)
-    return Result(Evaluation.join(study.task(dataset), loaded, dataset, records))
+    return Result(Evaluation.join(study.task(dataset, loaded), loaded, dataset, records))
 
 
 def _scores(scores: Mapping[str, Any] | Sequence[str] | None) -> Any:

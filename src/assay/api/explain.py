@@ -8,17 +8,20 @@ from typing import Any
 
 from assay.core.attributions import Attributions
 from assay.core.errors import InputError
+from assay.core.notices import out_of, said_once
 from assay.core.progress import Progress
 from assay.core.types import Example
 from assay.datasets.examples import as_examples, is_single
-from assay.explainers.methods import named_methods
+from assay.explainers.methods import default_method, named_methods
 from assay.explainers.session import CHUNK, Session
+from assay.models.load import load_model
 
 
+@said_once
 def explain(
     model: Any,
     inputs: Any,
-    method: Any = "integrated_gradients",
+    method: Any = None,
     *,
     target: Any = None,
     units: str = "token",
@@ -35,7 +38,8 @@ def explain(
 
     model: anything `load_model` accepts.
     inputs: a text, a (text, text_pair) tuple, an image, a list of these, or a datasets.Dataset.
-    method: a name or spec such as "lime(samples=500)", a method object, or a list of these.
+    method: a name or spec such as "lime(samples=500)", a method object, or a list of these; None is
+    integrated_gradients or, for a model behind a function, kernel_shap.
     target: None for the predicted class of each input, a label name or index, a Target, or a list with one per input.
     units: what gets a score: "token", "word", "sentence" or "patch".
     removal: how units are removed: mask_token, delete, pad, unk, zero or mean_colour; None for the model's default.
@@ -44,12 +48,13 @@ def explain(
     batch_tokens: maximum number of positions per forward pass.
     progress: True or False to show or hide the progress bar; None shows it on a terminal if there is much to do.
     """
-    several = isinstance(method, list)
-    methods = named_methods(method if several else [method])
-    session = Session.create(model, methods, units, removal, scope, seed, batch_tokens)
+    loaded, several = load_model(model), isinstance(method, list)
+    methods = named_methods(method if several else [default_method(loaded) if method is None else method])
+    session = Session.create(loaded, methods, units, removal, scope, seed, batch_tokens)
     attributions: dict[str, Attributions] = {name: Attributions() for name in methods}
     total = None if not hasattr(inputs, "__len__") else 1 if is_single(inputs) else len(inputs)
     _check_targets(target, total)
+    out_of(total)
     with Progress("explaining", None if total is None else total * len(methods), progress) as bar:
         for chunk in _chunks(as_examples(inputs)):
             for name, of_chunk in session.explain_chunk(chunk, _targets(target, chunk), bar).items():

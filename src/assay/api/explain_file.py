@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from assay.core.errors import AssayError, InputError, SpecError
+from assay.core.notices import said_once
 from assay.core.progress import Progress
 from assay.core.spec import Spec
 from assay.core.types import Example
 from assay.datasets.examples import as_example
 from assay.datasets.read import read_rows
-from assay.explainers.methods import named_methods
+from assay.explainers.methods import default_method, named_methods
 from assay.explainers.session import CHUNK, Session
+from assay.models.load import load_model
 
 
 @dataclass
@@ -31,11 +33,12 @@ class FileReport:
     """The reason for every line that could not be explained, by its number from 1."""
 
 
+@said_once
 def explain_file(
     model: Any,
     input: str | Path,
     output: str | Path,
-    method: Any = "integrated_gradients",
+    method: Any = None,
     *,
     target: Any = None,
     units: str = "token",
@@ -53,8 +56,10 @@ def explain_file(
     The other parameters are those of `explain`.
     """
     input, output = Path(input), Path(output)
-    methods = named_methods(method if isinstance(method, list) else [method])
-    session = Session.create(model, methods, units, removal, scope, seed, batch_tokens)
+    loaded = load_model(model)
+    chosen = default_method(loaded) if method is None else method
+    methods = named_methods(chosen if isinstance(chosen, list) else [chosen])
+    session = Session.create(loaded, methods, units, removal, scope, seed, batch_tokens)
     writer = _Writer(session, target, _stored(output, _settings(session, target), overwrite=overwrite))
     total = sum(1 for _ in read_rows(input)) * len(session.methods)
     with output.open("a", encoding="utf-8") as file, Progress("explaining", total, progress) as bar:

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.api.settings import make_settings
 from assay.core.errors import SpecError
+from assay.core.notices import said_once
 from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
@@ -17,6 +18,7 @@ from assay.studies.randomise.study import Randomise
 LIMIT = 50  # examples by default
 
 
+@said_once
 def randomise(
     model: Any = "builtin",
     data: Any = "builtin",

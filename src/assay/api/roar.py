@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from assay.core.errors import SpecError, nearest
+from assay.core.notices import said_once
 from assay.datasets.load import load_dataset
 from assay.evaluation.roar.curves import Score
 from assay.experiments.engines import make_engine
@@ -30,6 +31,7 @@ ENCODER_RECIPE = (  # the paper's for RoBERTa
 )
 
 
+@said_once
 def roar(
     base: str,
     data: str,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.errors import SpecError, nearest
+from assay.core.notices import said_once
 from assay.datasets.dataset import Dataset
 from assay.experiments.training_task import SELECTIONS, performance_metrics
 from assay.experiments.worker import threads as limit_threads
@@ -17,6 +18,7 @@ from assay.training.recipe import LOSS, Recipe
 from assay.training.splits import training_data
 
 
+@said_once
 def train(
     base: str,
     data: str,
@@ -26,6 +28,7 @@ def train(
     split: str | None = None,
     validation: str | None = None,
     columns: Mapping[str, str | None] | None = None,
+    label_map: Mapping[str, str | None] | None = None,
     limit: int | None = None,
     validation_limit: int | None = None,
     max_length: int | None = None,
@@ -42,12 +45,20 @@ def train(
 
     base: a pretrained folder or hub id, or a size such as "bert(layers=2, width=128)". recipe: a Recipe or its spec,
     e.g. "recipe(epochs=3, learning_rate=2e-5)". split, validation: names of splits; None is train and dev, or 10 %
-    held out. task: classification or regression; None follows the labels. on_start: called with the two splits.
-    on_check: called after every validation. settings: fields of `Recipe`, which take precedence over `recipe`.
+    held out. label_map: other names for labels, such as {"pos": "positive"}. task: classification or regression; None
+    follows the labels. on_start: called with the two splits. on_check: called after every validation. settings: fields
+    of `Recipe`, which take precedence over `recipe`.
     """
     recipe = _recipe(recipe, settings)
     splits = training_data(
-        data, split, validation, columns=columns, limit=limit, validation_limit=validation_limit, seed=recipe.seed
+        data,
+        split,
+        validation,
+        columns=columns,
+        label_map=label_map,
+        limit=limit,
+        validation_limit=validation_limit,
+        seed=recipe.seed,
     )
     kind = task or splits[0].task
     if recipe.selection == LOSS:

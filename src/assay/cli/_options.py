@@ -78,11 +78,21 @@ def columns_by_role(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
     return {role.strip(): column.strip() or None for role, _, column in pairs}
 
 
-def words_by_label(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
-    """Read "positive= good,negative= bad"; spaces belong to the words."""
+def names_by_label(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
+    """Read "pos=positive,neg=negative"; "unclear=" leaves the examples of a label unlabelled."""
+    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
+    if not all(equals for _, equals, _ in pairs):
+        raise SpecError("write label=name,..., e.g. --label-map pos=positive,neg=negative")
+    return {label.strip(): name.strip() or None for label, _, name in pairs}
+
+
+def names_or_words(_: Any, tokens: Sequence[Token]) -> dict[str, str] | list[str]:
+    """Read "negative,positive", or with a prompt "positive= good,negative= bad"; spaces belong to the words."""
+    if "=" not in tokens[-1].value:
+        return [name.strip() for name in tokens[-1].value.split(",")]
     pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
     if not all(word for _, _, word in pairs):
-        raise SpecError("write name=word,..., e.g. --labels 'positive= good,negative= bad'")
+        raise SpecError("write name,... or, with a prompt, name=word,..., e.g. --labels 'positive= good,negative= bad'")
     return {name.strip(): word for name, _, word in pairs}
 
 
@@ -114,6 +124,14 @@ ColumnRoles = Annotated[
         help="Columns to read where their names are not recognised, e.g. text=review,label=stars.",
     ),
 ]
+LabelNames = Annotated[
+    dict[str, str | None] | None,
+    list_option(
+        names_by_label,
+        metavar="LABEL=NAME,...",
+        help="Names that labels of the data have in the model, e.g. pos=positive,neg=negative.",
+    ),
+]
 Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 
 
@@ -122,11 +140,14 @@ class ModelOptions:
     """How to load the model."""
 
     model: str = "builtin"
-    """Folder or hub id; 'builtin' is a small sentiment classifier."""
+    """Folder, hub id or module:attribute (a function, a scikit-learn pipeline or a loaded model in your own code);
+    'builtin' is a small sentiment classifier."""
     prompt: str | None = None
     """Prompt with a {text} slot, to classify with a causal language model."""
-    labels: Annotated[dict[str, str] | None, list_option(words_by_label, metavar="NAME=WORD,...")] = None
-    """The word that follows the prompt for each label."""
+    labels: Annotated[dict[str, str] | list[str] | None, list_option(names_or_words, metavar="NAME[=WORD],...")] = None
+    """Names of the classes, in the order of the model's outputs; with a prompt, the word that follows it for each."""
+    task: Literal["classification", "multi_label", "regression"] | None = None
+    """What the outputs mean. Default: inferred."""
     device: str | None = None
     """Device to run on, such as cpu or cuda."""
     dtype: str | None = None
@@ -139,6 +160,7 @@ class ModelOptions:
             self.model,
             prompt=self.prompt,
             labels=self.labels,
+            task=self.task,
             device=self.device,
             dtype=self.dtype,
             max_length=self.max_length,
@@ -154,9 +176,10 @@ class DataOptions:
     split: str | None = None
     """Split of a folder or hub data set, such as test."""
     columns: ColumnRoles = None
+    label_map: LabelNames = None
 
     def load(self) -> Dataset:
-        return assay.load_dataset(self.data, split=self.split, columns=self.columns)
+        return assay.load_dataset(self.data, split=self.split, columns=self.columns, label_map=self.label_map)
 
 
 @dataclass(frozen=True, kw_only=True)

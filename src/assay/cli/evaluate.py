@@ -5,7 +5,6 @@ Rerun the same command to resume an interrupted evaluation.
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,7 +55,6 @@ def evaluate(
     store: StoreFolder = None,
 ) -> None:
     check_writable(report, markdown, json)
-    warnings.filterwarnings("ignore", message="an input is longer")  # one per input; the end counts them
     with resumable():
         result = assay.evaluate(model.load(), data.load(), limit=limit, store=store, **settings.given())
     _print(result)

@@ -32,7 +32,6 @@ from assay.cli._output import check_writable, print_written
 from assay.core.errors import AssayError, SpecError
 from assay.studies.evaluate.study import Evaluate
 
-METHOD = "integrated_gradients"
 app = command_app(
     "explain",
     "assay explain 'a modest pleasure'",
@@ -53,7 +52,9 @@ def explain(
     method: Annotated[
         list[str] | None,
         list_option(
-            group=EXPLANATION, show_default=METHOD, help="One or more methods; `assay list methods` shows all."
+            group=EXPLANATION,
+            help="One or more methods; `assay list methods` shows all. Default: integrated_gradients or, for a model "
+            "behind a function, kernel_shap.",
         ),
     ] = None,
     target: Annotated[
@@ -74,13 +75,13 @@ def explain(
         raise SpecError("--html and --json are for texts given as arguments; --input writes JSON Lines to --output")
     check_writable(html)
     options: dict[str, Any] = {"target": target, **settings.given()}
-    methods = [METHOD] if method is None else method
     if input is not None and output is not None:
         with resumable():
-            report = assay.explain_file(model.load(), input, output, methods, overwrite=overwrite, **options)
+            report = assay.explain_file(model.load(), input, output, method, overwrite=overwrite, **options)
         _print_report(report, output)
         sys.exit(1 if report.errors else 0)
-    attributions = assay.explain(model.load(), _examples(texts, text_pair), methods, **options)
+    explained = assay.explain(model.load(), _examples(texts, text_pair), method, **options)
+    attributions = explained if method is not None else {explained[0].method.name: explained}
     rows = zip(*attributions.values(), strict=True)
     _print([named for row in rows for named in zip(attributions, row, strict=True)], json, html)
 

@@ -6,7 +6,6 @@ A method is faithful if performance falls faster than with random words masked. 
 from __future__ import annotations
 
 import sys
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -96,7 +95,6 @@ def roar(
     store: StoreFolder = None,
 ) -> None:
     check_writable(report, json)
-    warnings.filterwarnings("ignore", message="an input is longer")  # one per input
     console = Console(highlight=False, soft_wrap=True)
     options: dict[str, Any] = {**vars(training), **settings.given(), "forms": forms or ["recursive"], "store": store}
     if dry_run:

@@ -6,7 +6,6 @@ Rerun the same command to resume. A job that fails does not stop the others.
 from __future__ import annotations
 
 import sys
-import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -55,7 +54,6 @@ def run(
     dry_run: DryRun = False,
     store: StoreFolder = None,
 ) -> None:
-    warnings.filterwarnings("ignore", message="an input is longer")  # one per input
     console = Console(highlight=False, soft_wrap=True)
     if dry_run:
         print_missing(console, assay.status(plan, store=store, only=only))

@@ -21,6 +21,7 @@ from assay.cli._options import (
     OUTPUT,
     TRAINING,
     ColumnRoles,
+    LabelNames,
     Positive,
     Settings,
     command_app,
@@ -51,6 +52,7 @@ class TrainingDataOptions:
     validation: str | None = None
     """Split to validate on. Default: dev, or 10 % of the training split."""
     columns: ColumnRoles = None
+    label_map: LabelNames = None
     limit: int | None = None
     """Train on only this many examples, drawn at random."""
     validation_limit: int | None = None

@@ -74,6 +74,12 @@ def name_of(entry: Any) -> str:
     return file_name(entry.__name__) if isinstance(entry, type) else str(getattr(entry, "__name__", entry))
 
 
+def added_names(group: str) -> list[str]:
+    """The names that users added to a group, without importing the catalogue they belong to."""
+    registered = {name for additions in _all if additions.group == group for name in additions.entries}
+    return sorted(registered | set(_points(group)))
+
+
 def code_named_in(text: str) -> dict[str, str]:
     """The source hash of every added class whose name is in a text; for the keys of records."""
     found = {name: entry for additions in _all for name, entry in additions.entries.items() if isinstance(entry, type)}

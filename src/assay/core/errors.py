@@ -39,6 +39,14 @@ class ModelError(AssayError):
     """A model that cannot be loaded, or whose answer is not a finite number."""
 
 
+class RowError(ModelError):
+    """A model's answer to row `row` of a batch that cannot be used; the other rows may be good."""
+
+    def __init__(self, row: int, message: str) -> None:
+        super().__init__(message)
+        self.row = row
+
+
 class StoreError(AssayError):
     """A record or artefact that cannot be read or written. Ends a run, because no job is at fault."""
 

@@ -11,9 +11,12 @@ from typing import Any
 def why_not_frozen(candidate: Any) -> str | None:
     """Parameters are fields of a frozen dataclass: they become part of names and of the keys of records."""
     cls = candidate if isinstance(candidate, type) else type(candidate)
-    if dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-        return None
-    return f"Write @dataclass(frozen=True) above `class {cls.__name__}`; its fields are its parameters."
+    if not dataclasses.is_dataclass(cls) or not cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        return f"Write @dataclass(frozen=True) above `class {cls.__name__}`; its fields are its parameters."
+    for f in dataclasses.fields(cls):
+        if f.init and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING:
+            return f"Its parameter {f.name} has no default; give each one, so that a name alone is enough."
+    return None
 
 
 def why_not_callable(candidate: Any, verbs: Mapping[str, tuple[str, ...]]) -> str | None:

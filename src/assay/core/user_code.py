@@ -10,11 +10,11 @@ import secrets
 import sys
 import types
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from assay.core.errors import AssayError, SpecError
+from assay.core.spec import Spec
 
 UNKNOWN = f"unknown source, process {secrets.token_hex(8)}"  # of code typed at a prompt: never found again
 
@@ -29,6 +29,7 @@ class Plugin:
 
 
 _loaded: dict[str, Plugin] = {}  # by the name of the module
+_hashes: dict[type, str] = {}
 
 
 def load_plugin(plugin: str | Path) -> types.ModuleType:
@@ -54,9 +55,20 @@ def is_outside(cls: type) -> bool:
     return cls.__module__.partition(".")[0] != "assay"
 
 
-@cache
+def identity(thing: Any) -> list[Any]:
+    """What changes the numbers of a method or metric: parameters, revision, and the source of code from outside."""
+    source = [source_hash(type(thing))] if is_outside(type(thing)) else []
+    return [str(Spec.of(thing)), thing.facts.revision, *source]
+
+
 def source_hash(cls: type) -> str:
     """A hash of the files that define a class and its bases, as they were when first asked for."""
+    if cls not in _hashes:
+        _hashes[cls] = _hash(cls)
+    return _hashes[cls]
+
+
+def _hash(cls: type) -> str:
     outside = [base for base in cls.__mro__ if is_outside(base) and base.__module__ not in ("builtins", "typing")]
     return hashlib.sha256("\n".join(map(_source, outside)).encode()).hexdigest()[:16]
 
@@ -91,9 +103,7 @@ def _failed(name: str, error: Exception) -> AssayError:
     if isinstance(error, AssayError):
         return type(error)(f"the plugin {name}: {error}")
     if isinstance(error, ModuleNotFoundError) and error.name == name:
-        return SpecError(
-            f"there is no plugin {name!r}; give a Python file such as my.py, or a module that is installed"
-        )
+        return SpecError(f"there is no plugin {name!r}; give a Python file such as my.py, or an installed module")
     return SpecError(f"the plugin {name} ended with {type(error).__name__}: {' '.join(str(error).split())}")
 
 

@@ -17,6 +17,7 @@ from assay.datasets import hub
 from assay.datasets.build import build_dataset
 from assay.datasets.columns import ColumnMap
 from assay.datasets.dataset import Dataset
+from assay.datasets.label_map import LabelMap, with_label_map
 from assay.datasets.read import READABLE, format_of, label_names, read_rows, stem_of
 from assay.datasets.sources import make_dataset, sources, wraps
 from assay.datasets.splits import choose_split, names_a_split, split_files
@@ -29,6 +30,7 @@ def load_dataset(
     *,
     split: str | None = None,
     columns: ColumnMap | None = None,
+    label_map: LabelMap | None = None,
     limit: int | None = None,
     seed: int = 0,
 ) -> Dataset:
@@ -37,10 +39,12 @@ def load_dataset(
     source: "builtin"; a generator such as "babi_world(task=2)"; a csv, tsv, jsonl, json, parquet, npz or txt file (also
     .gz) or a folder of these; a hub id ("owner/name" or "owner/name:config"); a datasets.Dataset; or a list of dicts,
     texts, pairs, images or Examples. split: a file of a folder or a split of a hub data set ("validation" matches dev).
-    columns: {role: column} to override the guess by column names; None switches a role off. limit: load a random subset
-    of this size, in order, drawn with `seed`.
+    columns: {role: column} to override the guess by column names; None switches a role off. label_map: other names for
+    labels, such as {"pos": "positive"}; None leaves the examples of a label unlabelled. limit: load a random subset of
+    this size, in order, drawn with `seed`.
     """
     data = _load(source, split, columns)
+    data = data if label_map is None else with_label_map(data, label_map)
     return data if limit is None else data.take(limit, seed)
 
 

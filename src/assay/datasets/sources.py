@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,23 @@ from assay.datasets.dataset import Dataset
 ADDED = Additions("data set", "assay.datasets", "assay.datasets.sources:why_not_a_source")
 
 
-def sources() -> dict[str, Callable[..., Any]]:
-    """The functions that make the data sets, by name: Assay's own and those that users added."""
-    own = own_sources()
-    return {**own, **{name: ADDED.get(name, own) for name in ADDED.names}}
+class _Sources(Mapping[str, Callable[..., Any]]):
+    """Assay's own, and those that users added, each loaded when it is asked for."""
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        added: Callable[..., Any] | None = ADDED.get(name, own_sources())
+        return own_sources()[name] if added is None else added
+
+    def __iter__(self) -> Iterator[str]:
+        yield from dict.fromkeys([*own_sources(), *ADDED.names])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def sources() -> Mapping[str, Callable[..., Any]]:
+    """The functions that make the data sets, by name."""
+    return _Sources()
 
 
 def why_not_a_source(candidate: Any) -> str | None:

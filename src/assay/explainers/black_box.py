@@ -16,6 +16,7 @@ from assay.core.types import Attribution, Cost
 from assay.explainers.assemble import attribution, checked_scores, targets_and_values
 from assay.explainers.protocols import Reader
 from assay.explainers.round import Round
+from assay.explainers.starved import notice_starved
 from assay.masking.flow import Flow, run_flows
 from assay.masking.game import Outputs
 from assay.masking.units import pad_unseen
@@ -25,6 +26,7 @@ from assay.models.encoding import Encoding
 def explain_black_box(method: Any, inputs: Round) -> list[Attribution]:
     """Attributions of a black-box method or a reader, one per input."""
     game, encodings = inputs.game, inputs.encodings
+    notice_starved(method, encodings)
     before = [(tally.forwards, tally.seconds) for tally in game.tallies]
     targets = inputs.targets(method).resolve(torch.from_numpy(game.full()))
     flows = [_flow(method, inputs, i, label) for i, label in enumerate(targets.labels.tolist())]

@@ -17,19 +17,20 @@ from assay.core.types import Attribution, Cost, Example, Target
 from assay.explainers import METHODS
 from assay.explainers.black_box import explain_black_box
 from assay.explainers.composite import combine
-from assay.explainers.methods import with_baseline
+from assay.explainers.methods import check_visible, with_baseline
 from assay.explainers.protocols import BlackBox, Composite, Reader
 from assay.explainers.round import Round
 from assay.explainers.white_box import explain_white_box
 from assay.masking.game import Game
 from assay.masking.removal import Removal, removal_for
-from assay.masking.units import divide
+from assay.masking.units import divide, kind_for
 from assay.models.encoding import Encoding
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.target import parse_target
 
 CHUNK = 64  # inputs that share a Game; bounds memory use
+ALL = 1 << 20  # positions at once for a function: it is asked in batches of its own, and never twice for equal texts
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,14 @@ class Session:
         batch_tokens: int | None = None,
     ) -> Session:
         loaded = load_model(model)
+        check_visible(methods, loaded)
         by_name = {name: with_baseline(method, removal) for name, method in methods.items()}
         if batch_tokens is not None and batch_tokens < 1:
             raise SpecError(f"batch_tokens={batch_tokens}: give at least 1, or None for the default")
-        budget = batch_tokens or default_budget(loaded.device)
-        return Session(loaded, by_name, units, removal_for(loaded, removal), scope, seed, budget, removal)
+        budget = batch_tokens or (ALL if loaded.family.opaque else default_budget(loaded.device))
+        return Session(
+            loaded, by_name, kind_for(loaded, units), removal_for(loaded, removal), scope, seed, budget, removal
+        )
 
     def explain_chunk(
         self, chunk: Sequence[tuple[int, Example]], targets: Sequence[Any], bar: Progress

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.core.errors import InputError, ModelError
+from assay.core.notices import notice
 from assay.core.types import Example, Span
 from assay.models.encoding import SPECIAL, Encoding, Ints
 from assay.models.prompt import Prompt
@@ -38,11 +38,11 @@ class TextEncoder:
             return self._prompted(example, self.prompt)
         ids, types, spans, unseen = self._tokens(example)
         if unseen:
-            warn_truncated(len(unseen), self.limit)
+            notice_cut(example, len(unseen), self.limit)
         return self._encoding(example, ids, types, spans, unseen=unseen)
 
     def _encoding(self, example: Example, ids: list[int], types: list[int], spans: list[Span], **more: Any) -> Encoding:
-        self._warn_unknown(ids, spans)
+        self._notice_unknown(example, ids, spans)
         ids = self._masked(example.removed, ids, spans) if example.removed else ids
         n = len(ids)
         positions = np.arange(n, dtype=np.int64) + self.first_position
@@ -64,10 +64,11 @@ class TextEncoder:
 
         return [mask_id if span.segment >= 0 and is_removed(span) else i for i, span in zip(ids, spans, strict=True)]
 
-    def _warn_unknown(self, ids: list[int], spans: list[Span]) -> None:
+    def _notice_unknown(self, example: Example, ids: list[int], spans: list[Span]) -> None:
         read = {token for token, span in zip(ids, spans, strict=True) if span != SPECIAL}
         if read == {self.tokenizer.unk_token_id}:
-            warnings.warn("the tokenizer does not know any character of an input; its scores mean little", stacklevel=2)
+            message = "the tokenizer does not know any character of {inputs}; scores there mean little"
+            notice("unknown", message, example.content)
 
     def _tokens(self, example: Example) -> tuple[list[int], list[int], list[Span], tuple[Span, ...]]:
         """Ids, types and spans within the length limit, and the spans of the tokens beyond it."""
@@ -120,7 +121,7 @@ class TextEncoder:
     def _prompted(self, example: Example, prompt: Prompt) -> Encoding:
         ids, spans, prefix, unseen = prompt.tokens(self.tokenizer, example, self.limit)
         if unseen:
-            warn_truncated(len(unseen), self.limit)
+            notice_cut(example, len(unseen), self.limit)
         return self._encoding(example, ids, [0] * len(ids), spans, prefix=prefix, unseen=unseen)
 
 
@@ -152,12 +153,9 @@ class ImageEncoder:
         return tuple((x * p, y * p, (x + 1) * p, (y + 1) * p) for y in range(height) for x in range(width))
 
 
-def warn_truncated(tokens: int, limit: int) -> None:
-    warnings.warn(
-        f"an input is longer than the model's {limit} positions: {tokens} tokens were not read; "
-        "their units are marked seen=False and score 0",
-        stacklevel=2,
-    )
+def notice_cut(example: Example, tokens: int, limit: int) -> None:
+    message = f"{{inputs}} {{are}} longer than the model's {limit} positions: {{most}} tokens were not read; "
+    notice("length", message + "their units are marked seen=False and score 0", example.content, tokens)
 
 
 def _ints(values: Sequence[int]) -> Ints:

@@ -24,11 +24,13 @@ from transformers import (
     T5EncoderModel,
 )
 
-from assay.core.errors import ModelError, nearest
+from assay.core.errors import ModelError, SpecError, nearest
 from assay.models import bilstm, hooks  # noqa: F401  bilstm: registers the architecture with transformers
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.families import Family, family_of
+from assay.models.function import function_model, is_function, refuse_options
 from assay.models.heads import HEADS
+from assay.models.imported import import_model, is_import
 from assay.models.model import Model
 from assay.models.prompt import Prompt, label_tokens
 from assay.models.readout import AssayHead, LabelWords, LastToken, Readout, StockHead
@@ -52,24 +54,41 @@ def load_model(
     device: str | torch.device | None = None,
     dtype: str | torch.dtype | None = None,
     max_length: int | None = None,
+    **function: Any,
 ) -> Model:
     """Load a model to explain.
 
     model: a folder, a hub id, "builtin", a (model, tokenizer) pair, a transformers pipeline, or a transformers model
-    together with `tokenizer`.
+    together with `tokenizer`. Or any model behind a function that takes a list of texts (or of pairs of texts) and
+    returns a row of numbers for each; a scikit-learn pipeline; a torch module that takes texts; or
+    "module:attribute", which imports one of these.
     task: "classification", "multi_label" or "regression"; None infers it.
     labels: a list of names for the classes; with `prompt`, a dict {name: word that follows the prompt}.
     prompt: a template with a {text} slot, which turns a causal language model into a classifier.
     device, dtype: where and in which precision to load the weights.
     max_length: truncate texts to this number of positions.
+    function: for a function only: outputs, mask, name, version, batch_size, retries, per_second, max_calls and cache;
+    see `FunctionSettings` and the guide docs/functions.md.
     """
     if max_length is not None:
-        loaded = load_model(model, tokenizer, task=task, labels=labels, prompt=prompt, device=device, dtype=dtype)
-        return loaded.limited(max_length)
+        more: Any = {"device": device, "dtype": dtype, **function}
+        return load_model(model, tokenizer, task=task, labels=labels, prompt=prompt, **more).limited(max_length)
+    if isinstance(model, str) and is_import(model):
+        imported = import_model(model)
+        named = {} if isinstance(imported, Model) else {"name": model}
+        more = {"device": device, "dtype": dtype, **named, **function}
+        return load_model(imported, tokenizer, task=task, labels=labels, prompt=prompt, **more)
     if isinstance(model, Model):
+        refuse_options(function, model.name)
         return model
     if task is not None and task not in TASKS:
         raise ModelError(f"unknown task {task!r}; {nearest(task, TASKS)}")
+    if is_function(model) and not _is_transformers(model):
+        for option, value in {"tokenizer": tokenizer, "prompt": prompt, "device": device, "dtype": dtype}.items():
+            if value is not None:
+                raise SpecError(f"{option}= does not apply to a model behind a function; omit it")
+        return function_model(model, labels, task, function)
+    refuse_options(function, str(model) if isinstance(model, str | Path) else type(model).__name__)
     prompt = Prompt(prompt) if isinstance(prompt, str) else prompt
     if isinstance(model, str | Path):
         name, hf, reader, head = _from_path(str(model), tokenizer, prompt, device, dtype)
@@ -252,20 +271,26 @@ def _first_line(error: Exception) -> str:
 # --- from objects ------------------------------------------------------------------------------------------------
 
 
+def _is_transformers(model: Any) -> bool:
+    """A transformers model, also inside PEFT, or a transformers pipeline; all of these can be called."""
+    return _is_pipeline(model) or isinstance(hooks.unwrap_peft(model), PreTrainedModel)
+
+
+def _is_pipeline(model: Any) -> bool:
+    reads = hasattr(model, "tokenizer") or hasattr(model, "image_processor")
+    return hasattr(model, "model") and reads and hasattr(model, "task")
+
+
 def _from_objects(model: Any, tokenizer: Any) -> tuple[str, PreTrainedModel, Any]:
     if isinstance(model, tuple) and len(model) == 2:
         model, tokenizer = model
-    elif (
-        hasattr(model, "model")
-        and (hasattr(model, "tokenizer") or hasattr(model, "image_processor"))
-        and hasattr(model, "task")
-    ):  # a transformers pipeline
+    elif _is_pipeline(model):
         model, tokenizer = model.model, tokenizer or model.tokenizer or model.image_processor
     hf = hooks.unwrap_peft(model)
     if not isinstance(hf, PreTrainedModel):
         raise ModelError(
             f"unsupported model type {type(model).__name__}; give a folder, a hub id, a (model, tokenizer) pair, "
-            "a transformers pipeline or a transformers model with tokenizer="
+            "a transformers pipeline, a transformers model with tokenizer=, or a function from texts to numbers"
         )
     if tokenizer is None:
         raise ModelError("no tokenizer was given; call load_model(model, tokenizer)")

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from assay.core import interrupts
-from assay.core.errors import ModelError
+from assay.core.errors import ModelError, RowError
 from assay.core.rng import seed_of
 from assay.core.types import Example
 from assay.models import hooks
@@ -69,6 +69,11 @@ class Model:
     def title(self) -> str:
         """Name for display: the last part of a folder's path; a hub id as it is."""
         return self.name.rstrip("/").rpartition("/")[2] if self.name.startswith(("/", ".", "~")) else self.name
+
+    @property
+    def reading(self) -> str:
+        """What the answers of a function are taken for; empty for a transformers model, whose logits are its own."""
+        return ""
 
     @property
     def device(self) -> torch.device:
@@ -304,10 +309,9 @@ def wide(tensor: Tensor) -> Tensor:
     return tensor if tensor.dtype == torch.float64 else tensor.float()
 
 
-class NotFiniteError(ModelError):
+class NotFiniteError(RowError):
     """NaN or infinity in the logits of row `row` of a batch."""
 
     def __init__(self, row: int, message: str, dtype: torch.dtype) -> None:
         hint = "load it with dtype='float32'" if dtype in (torch.float16, torch.bfloat16) else "check its weights"
-        super().__init__(f"{message}, so scores would be meaningless; {hint}")
-        self.row = row
+        super().__init__(row, f"{message}, so scores would be meaningless; {hint}")

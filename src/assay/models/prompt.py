@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import string
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from assay.core.errors import InputError, ModelError
+from assay.core.notices import notice
 from assay.core.types import Example, Span
 from assay.models.encoding import SPECIAL
 
@@ -109,9 +109,7 @@ def _next_token(tokenizer: Any, probe: str, base: Sequence[int], label: str, wor
     rest = [t for t in full[len(base) :] if t != tokenizer.eos_token_id]
     if len(rest) > 1:
         first = tokenizer.decode([rest[0]])
-        warnings.warn(
-            f"label {label!r}: {word!r} has {len(rest)} tokens; only the first, {first!r}, is scored", stacklevel=2
-        )
+        notice("prompt", f"label {label!r}: {word!r} has {len(rest)} tokens; only the first, {first!r}, is scored")
     return int(rest[0])
 
 

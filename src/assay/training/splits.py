@@ -12,6 +12,7 @@ import numpy as np
 from assay.core.errors import SpecError
 from assay.core.rng import generator
 from assay.datasets.dataset import Dataset
+from assay.datasets.label_map import LabelMap, with_label_map
 from assay.datasets.load import load_dataset
 
 VALIDATION_SHARE = 0.1
@@ -23,6 +24,7 @@ def training_data(
     validation: str | None = None,
     *,
     columns: Mapping[str, str | None] | None = None,
+    label_map: LabelMap | None = None,
     limit: int | None = None,
     validation_limit: int | None = None,
     seed: int = 0,
@@ -41,6 +43,8 @@ def training_data(
             raise
         warnings.warn(f"{error}; holding out a tenth of the training examples for validation", stacklevel=2)
         train, held_out = hold_out(train, seed)
+    if label_map is not None:
+        train, held_out = with_label_map(train, label_map, held_out), with_label_map(held_out, label_map, train)
     train = train if limit is None else train.take(limit, seed)
     return train, held_out if validation_limit is None else held_out.take(validation_limit, seed)
 

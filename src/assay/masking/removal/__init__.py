@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from torch import Tensor
@@ -11,6 +10,7 @@ from assay.core.additions import Additions, name_of
 from assay.core.catalog import Catalog
 from assay.core.errors import UnsupportedError
 from assay.core.form import why_not_callable, why_not_frozen
+from assay.core.notices import notice
 from assay.core.types import Bools
 from assay.models.encoding import Batch, Encoding, Rows
 
@@ -70,10 +70,12 @@ def removal_for(model: Model, name: str | None, *, warn: bool = True) -> Removal
         return removal
     if model.family.images:
         return REMOVALS.make("mean_colour")  # type: ignore[no-any-return]
+    if model.family.opaque and model.tokenizer.mask_token_id is None:
+        return REMOVALS.make("delete")  # type: ignore[no-any-return]
     for default in ("mask_token", "pad", "unk", "zero"):
         removal = REMOVALS.make(default)
         if removal.available(model) is None:
             if warn and default != "mask_token":
-                warnings.warn(f"{model.name} has no mask token; units are removed by {default!r}", stacklevel=3)
+                notice("removal", f"{model.name} has no mask token; units are removed by {default!r}")
             return removal
     raise UnsupportedError(f"no removal works with {model.name}")

@@ -47,6 +47,7 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
     split = f", {data.split}" if data.split else ""
     words = {
         "model": f"{model.name} ({model.family.name}, {model.task}: {', '.join(model.labels)})",
+        "answers of the model": model.reading,
         "model fingerprint": model.fingerprint,
         "data": f"{data.name}{split}, {len(data)} examples",
         "data fingerprint": data.fingerprint,
@@ -63,4 +64,7 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
 def specs(evaluation: Evaluation) -> dict[str, str]:
     """Methods and metrics with all parameters, and the revision of their implementation."""
     parameters = {**evaluation.settings["methods"], **evaluation.settings["metrics"]}
-    return {name: f"{spec}, revision {revision}" for name, (spec, revision) in parameters.items()}
+    return {
+        name: f"{spec}, revision {revision}{f', source {source[0]}' if source else ''}"
+        for name, (spec, revision, *source) in parameters.items()
+    }

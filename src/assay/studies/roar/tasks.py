@@ -21,7 +21,6 @@ from assay.core.progress import Progress
 from assay.core.rng import generator
 from assay.core.types import Example, Span
 from assay.datasets.dataset import Dataset
-from assay.datasets.load import load_dataset
 from assay.evaluation.roar.masks import Amount, order, whole
 from assay.experiments.job import JobContext, JobResult, Row
 from assay.experiments.training_task import TrainingTask, performance_metrics, training_seconds
@@ -59,7 +58,7 @@ class RoarData:
 @lru_cache(maxsize=4)
 def _test_split(source: RoarData) -> Dataset:
     on = source.training.on
-    return load_dataset(on.source, split=source.test, columns=on.column_roles, limit=source.test_limit, seed=on.seed)
+    return on.load_with(split=source.test, limit=source.test_limit, seed=on.seed)
 
 
 # --- ranking -----------------------------------------------------------------------------------------------------
