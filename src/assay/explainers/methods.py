@@ -21,6 +21,8 @@ def named_methods(methods: Iterable[Any]) -> dict[str, Any]:
         raise SpecError("no method is named; give at least one, e.g. lime (`assay list methods` shows all)")
     for given in asked:
         method = METHODS.make(given) if isinstance(given, str | Spec) else given
+        if isinstance(given, type):
+            raise SpecError(f"{given.__name__} is a class; give an object, {given.__name__}()")
         if (reason := why_not_a_method(method)) is not None:
             raise SpecError(f"{given!r} is not a method. {reason}")
         for name, value in getattr(

@@ -74,4 +74,7 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
 def specs(evaluation: Evaluation) -> dict[str, str]:
     """Methods and metrics with all parameters, and the revision of their implementation."""
     parameters = {**evaluation.settings["methods"], **evaluation.settings["metrics"]}
-    return {name: f"{spec}, revision {revision}" for name, (spec, revision) in parameters.items()}
+    return {
+        name: f"{spec}, revision {revision}{f', source {source[0]}' if source else ''}"
+        for name, (spec, revision, *source) in parameters.items()
+    }
