@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -13,14 +13,18 @@ from typing import Any, TextIO
 from assay.core.errors import AssayError, InputError, SpecError
 from assay.core.files import check_writable, unwritable, write_file
 from assay.core.locks import only_writer
+from assay.core.notices import said_once
 from assay.core.progress import Progress
-from assay.core.spec import Spec
-from assay.core.types import Attribution, Example
+from assay.core.spec import Spec, as_list
+from assay.core.types import Attribution, Example, Target
+from assay.datasets.column_notes import LOOKED_AT
+from assay.datasets.columns import ColumnMap, as_columns
 from assay.datasets.dataset import content_hash
-from assay.datasets.examples import as_example
+from assay.datasets.examples import as_example, warn_of_unused
 from assay.datasets.read import read_rows
-from assay.explainers.methods import named_methods
+from assay.explainers.methods import default_method, named_methods
 from assay.explainers.session import CHUNK, Session
+from assay.models.load import load_model
 
 
 @dataclass
@@ -35,11 +39,12 @@ class FileReport:
     """The reason for every line that could not be explained, by its number from 1."""
 
 
+@said_once
 def explain_file(
     model: Any,
     input: str | Path,
     output: str | Path,
-    method: Any = "integrated_gradients",
+    method: Any = None,
     *,
     target: Any = None,
     units: str = "token",
@@ -47,6 +52,7 @@ def explain_file(
     scope: int | str | None = None,
     seed: int = 0,
     batch_tokens: int | None = None,
+    columns: ColumnMap | str | None = None,
     overwrite: bool = False,
     progress: bool | None = True,
 ) -> FileReport:
@@ -58,14 +64,16 @@ def explain_file(
     The other parameters are those of `explain`.
     """
     input, output = Path(input), Path(output)
-    methods = named_methods(method if isinstance(method, list) else [method])
     check_writable(output)
-    session = Session.create(model, methods, units, removal, scope, seed, batch_tokens)
+    loaded, given = load_model(model), as_columns(columns)
+    methods = named_methods([default_method(loaded)] if method is None else as_list(method))
+    warn_of_unused([row for row in islice(read_rows(input), LOOKED_AT) if isinstance(row, Mapping)], given)
+    session = Session.create(loaded, methods, units, removal, scope, seed, batch_tokens)
     lock = output.with_name(f"{output.name}.lock")
     with nullcontext() if _is_stream(output) else only_writer(lock, str(output)):
         rows = sum(1 for _ in read_rows(input))
-        stored = _stored(output, _settings(session, target), overwrite=overwrite)
-        writer = _Writer(session, target, stored, input, output)
+        stored = _stored(output, _settings(session, target, given), overwrite=overwrite)
+        writer = _Writer(session, target, stored, input, output, given)
         _check_lines(stored, rows, input, output)
         with _appending(output) as file, Progress("explaining", rows * len(session.methods), progress) as bar:
             lines = enumerate(read_rows(input), start=1)
@@ -79,7 +87,7 @@ def _is_stream(output: Path) -> bool:
     return output.exists() and not output.is_file()
 
 
-def _settings(session: Session, target: Any) -> dict[str, Any]:
+def _settings(session: Session, target: Any, columns: ColumnMap | None) -> dict[str, Any]:
     """Everything that changes a number; stored beside the output and compared before resuming."""
     settings = {
         **session.model.identity,
@@ -88,7 +96,8 @@ def _settings(session: Session, target: Any) -> dict[str, Any]:
         "removal": session.removal.name,
         "scope": session.scope,
         "seed": session.seed,
-        "target": target if isinstance(target, str | int | None) else repr(target),
+        "target": asdict(target) if isinstance(target, Target) else target,
+        **({"columns": dict(columns)} if columns else {}),
     }
     return dict(json.loads(json.dumps(settings)))  # as it is read back
 
@@ -160,9 +169,11 @@ def _appending(output: Path) -> Iterator[TextIO]:
 class _Writer:
     """Explains chunks of lines and writes what the output does not hold yet."""
 
-    def __init__(self, session: Session, target: Any, stored: Stored, input: Path, output: Path) -> None:
+    def __init__(
+        self, session: Session, target: Any, stored: Stored, input: Path, output: Path, columns: ColumnMap | None
+    ) -> None:
         self.session, self.target, self.stored = session, target, stored
-        self.input, self.output = input, output
+        self.input, self.output, self.columns = input, output, columns
         self.specs = [str(Spec.of(method)) for method in session.methods.values()]
         self.report = FileReport()
 
@@ -184,7 +195,7 @@ class _Writer:
         try:
             if isinstance(row, InputError):
                 raise row
-            item = as_example(row, line)
+            item = as_example(row, line, self.columns)
             self.session.encode(item, line)
         except InputError as error:
             self.report.errors[line] = error.message

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from assay.core.console import Console
 from assay.core.files import write_file
 from assay.core.names import shareable
 from assay.reports.plain_json import plain
@@ -25,7 +25,7 @@ def write_json(path: Path, content: Any) -> None:
 def print_written(console: Console, *paths: Path | None) -> None:
     for path in paths:
         if path is not None:
-            console.print(f"wrote {path}", style="dim", markup=False, soft_wrap=True)
+            console.print(f"wrote {path}", style="dim", soft_wrap=True)
 
 
 def command_line() -> str:
@@ -35,10 +35,10 @@ def command_line() -> str:
 
 def finish_study(result: Any, table: Table, report: Path, json: Path | None) -> None:
     """Print the table and then the verdict (the end is what a terminal shows), and write the files."""
-    console = Console(highlight=False)
+    console = Console()
     console.print(table)
     for sentence in result.verdict:
-        console.print(f"\n{sentence}", style="bold", markup=False)
+        console.print(f"\n{sentence}", style="bold")
     result.to_html(report, command=command_line())
     if json is not None:
         write_json(json, result.to_dict())

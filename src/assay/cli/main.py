@@ -13,9 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, UnusedCliTokensError
-from rich.console import Console
 
+import assay
 from assay import __version__
+from assay.cli._plugins import split_plugins
+from assay.core.console import Console
 from assay.core.errors import AssayError
 
 COMMANDS = {
@@ -30,7 +32,8 @@ UNEXPECTED = 70  # exit code of errors of Assay itself (EX_SOFTWARE)
 app = App(
     name="assay",
     help="Explain the predictions of transformer models and measure which explanations can be trusted.",
-    help_epilogue="Run `assay COMMAND --help` for the options of a command and examples.",
+    help_epilogue="Run `assay COMMAND --help` for the options of a command and examples. "
+    "Every command takes --plugin FILE: a Python file that registers methods, metrics, ... of your own.",
     version=f"assay {__version__}",
     group_commands=Group("Other", sort_key=len(COMMANDS)),
     default_parameter=Parameter(allow_repeating=True),  # the last value counts
@@ -71,36 +74,40 @@ def _sentence(error: Exception) -> str:
 
 def main() -> None:
     """Run a command. Exit codes: 2 for refused input, 130 for Ctrl-C, 70 for an error of Assay's own."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = Console(stderr=True, soft_wrap=True)
     shown: set[str] = set()
 
     def show_warning(message: Warning | str, *_: object, **__: object) -> None:  # once each: jobs repeat them
         if str(message) not in shown:
-            console.print(f"warning: {message}", style="yellow", markup=False)
+            console.print(f"warning: {message}", style="yellow")
         shown.add(str(message))
 
     warnings.showwarning = show_warning
     try:
-        app(sys.argv[1:])
+        arguments, plugins = split_plugins(sys.argv[1:])
+        for plugin in plugins:
+            assay.load_plugin(plugin)
+        app(arguments)
         sys.stdout.flush()  # a full disk shows here, not after the last sentence
-    except (AssayError, CycloptsError) as error:
-        console.print(f"error: {_sentence(error)}", style="red", markup=False)
-        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:  # `assay list | head`: nobody reads on
         _drop_output()
         sys.exit(1)
-    except OSError as error:
-        if error.errno != errno.ENOSPC or error.filename is not None:
-            console.print(f"error: {_unexpected(error)}", style="red", markup=False)
-            sys.exit(UNEXPECTED)
-        _drop_output()
-        console.print("error: Cannot write the output: no space left on the device.", style="red")
-        sys.exit(2)
     except Exception as error:
-        console.print(f"error: {_unexpected(error)}", style="red", markup=False)
-        sys.exit(UNEXPECTED)
+        sentence, code = _ending(error)
+        console.print(f"error: {sentence}", style="red")
+        sys.exit(code)
+
+
+def _ending(error: Exception) -> tuple[str, int]:
+    """The sentence and the exit code with which a command ends."""
+    if isinstance(error, AssayError | CycloptsError):
+        return _sentence(error), 2
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+        _drop_output()
+        return "Cannot write the output: no space left on the device.", 2
+    return _unexpected(error), UNEXPECTED
 
 
 def _drop_output() -> None:

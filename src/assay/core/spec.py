@@ -14,6 +14,7 @@ import keyword
 import math
 import types
 import typing
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -55,7 +56,8 @@ class Spec:
     @staticmethod
     def of(thing: object, *, full: bool = True) -> Spec:
         """The spec of a dataclass instance: all its fields, or only those that differ from their defaults."""
-        values = [(f, getattr(thing, f.name)) for f in dataclasses.fields(thing) if f.init]  # type: ignore[arg-type]
+        fields = [f for f in dataclasses.fields(thing) if f.init and f.metadata.get("spec", True)]  # type: ignore[arg-type]
+        values = [(f, getattr(thing, f.name)) for f in fields]
         params = tuple((f.name, _plain(value)) for f, value in values if full or value != f.default)
         return Spec(file_name(type(thing).__name__), params)
 
@@ -83,6 +85,28 @@ def split(text: str) -> list[str]:
         else:
             parts[-1] += char
     return [part.strip() for part in parts if part.strip()]
+
+
+def is_several(given: Any) -> bool:
+    """Whether this is a list of specs, as such or as a text with commas, rather than one of them."""
+    return isinstance(given, list | tuple) or (isinstance(given, str) and len(split(given)) > 1)
+
+
+def as_list(given: Any) -> list[Any]:
+    """Several specs as a list, whether given as one, as a text with commas, or alone."""
+    if isinstance(given, str):
+        return split(given) or [given]
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def as_pairs(given: Mapping[T, Any] | str, example: str) -> Mapping[T, Any] | dict[str, str | None]:
+    """Names and values as a dict, or as the command line writes them: "a=x,b=y"; "a=" is None."""
+    if not isinstance(given, str):
+        return given
+    pairs = [part.partition("=") for part in given.split(",")]
+    if not all(equals for _, equals, _ in pairs):
+        raise SpecError(f"cannot read {given!r}; write name=value,..., such as {example}")
+    return {name.strip(): value.strip() or None for name, _, value in pairs}
 
 
 def build(spec: Spec, cls: type[T]) -> T:

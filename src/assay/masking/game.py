@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from assay.core.errors import InputError
+from assay.core.errors import InputError, RowError
 from assay.core.types import Bools
 from assay.masking.removal import Removal
 from assay.models.batches import run_in_batches
 from assay.models.encoding import Encoding
-from assay.models.model import Model, NotFiniteError
+from assay.models.model import Model
 
 Outputs = NDArray[np.float32]  # (M,C)
 Request = tuple[int, Bools]  # index of an example, and which of its units each mask keeps (M,U)
@@ -65,6 +65,12 @@ class Game:
         self._run([(i, key, row) for (i, key), row in todo.items()])
         return [np.stack([self.memo[i][key] for key in names]) for (i, _), names in zip(requests, keys, strict=True)]
 
+    def take(self, index: Sequence[int]) -> Game:
+        """The game of some of the examples; masks that have run are known to both."""
+        part = Game(self.model, [self.encodings[i] for i in index], self.removal, self.budget, self.progress)
+        part.memo = [self.memo[i] for i in index]
+        return part
+
     def full(self) -> NDArray[np.float32]:
         """The outputs (B,C) of the whole inputs."""
         whole = [(i, np.ones((1, e.players), bool)) for i, e in enumerate(self.encodings)]
@@ -104,7 +110,7 @@ class Game:
         with torch.inference_mode():
             try:
                 logits = self.model.logits(self.model.batch(rows)).numpy(force=True)
-            except NotFiniteError as error:
+            except RowError as error:
                 raise InputError(str(error), requests[error.row][0]) from error
         share = (time.perf_counter() - start) / len(requests)
         for (i, key, _), row in zip(requests, logits, strict=True):

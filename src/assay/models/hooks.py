@@ -25,6 +25,7 @@ from transformers.pytorch_utils import Conv1D
 from transformers.utils import logging
 
 from assay.core.errors import UnsupportedError
+from assay.models.exclusive import PROCESS
 from assay.models.families import Family
 
 TAP = "assay_tap"  # our name in transformers' registry of attention functions
@@ -156,14 +157,15 @@ def unwrap_peft(model: Any) -> Any:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide the progress bars of transformers; restores its setting afterwards."""
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
+    """Load or save a model without progress bars; transformers does neither in two threads at once."""
+    with PROCESS:
+        shown = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()
+        try:
+            yield
+        finally:
+            if shown:
+                logging.enable_progress_bar()
 
 
 @contextmanager
@@ -171,11 +173,11 @@ def frozen(*parts: nn.Module) -> Iterator[None]:
     """Evaluation mode without parameter gradients; restores every flag afterwards."""
     training = [m for part in parts for m in part.modules() if m.training]
     trainable = [p for part in parts for p in part.parameters() if p.requires_grad]
-    for module in training:
-        module.training = False
-    for parameter in trainable:
-        parameter.requires_grad_(False)
     try:
+        for module in training:
+            module.training = False
+        for parameter in trainable:
+            parameter.requires_grad_(False)
         yield
     finally:
         for module in training:
@@ -197,13 +199,14 @@ def hooked(module: nn.Module, hook: Callable[..., Any]) -> Iterator[None]:
 @contextmanager
 def twice_differentiable() -> Iterator[None]:
     """Use plain attention and LSTM kernels: the fused ones have no second derivative."""
-    fused = torch.backends.mkldnn.enabled  # its own context manager also sets TF32, with a warning
-    torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
-    try:
-        with sdpa_kernel(SDPBackend.MATH):
-            yield
-    finally:
-        torch.backends.mkldnn.enabled = fused
+    with PROCESS:
+        fused = torch.backends.mkldnn.enabled  # its own context manager also sets TF32, with a warning
+        torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
+        try:
+            with sdpa_kernel(SDPBackend.MATH):
+                yield
+        finally:
+            torch.backends.mkldnn.enabled = fused
 
 
 @contextmanager
@@ -253,7 +256,7 @@ def reinitialised(hf: PreTrainedModel, layer: int, seed: int) -> dict[str, Tenso
             f"{type(hf).__name__} has quantised weights, which cannot be re-initialised; load it without quantisation"
         )
     duplicate = copy.deepcopy(block).to("cpu", torch.float32)
-    with torch.random.fork_rng(devices=[]):
+    with PROCESS, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         base: Any = hf.base_model
         duplicate.apply(base._init_weights)  # children first, as transformers does

@@ -13,13 +13,16 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from assay.core.errors import ModelError
+from assay.core import interrupts
+from assay.core.errors import ModelError, RowError
 from assay.core.rng import seed_of
-from assay.core.types import Example
+from assay.core.types import Example, Scale, Target
 from assay.models import hooks
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.encoding import Batch, Encoding, Rows, collate
+from assay.models.exclusive import exclusive
 from assay.models.families import Family
+from assay.models.identity import config_hash, processor_hash, tokenizer_hash
 from assay.models.readout import LabelWords, Readout
 from assay.models.target import Targets
 from assay.models.trace import Trace
@@ -58,7 +61,7 @@ class Model:
     passes: Passes = field(default_factory=Passes)
     known_fingerprint: str | None = None  # of a model that was loaded without its weights
     _fingerprint: str | None = field(default=None, init=False)
-    _frozen: int = 0
+    _frozen: int = field(default=0, init=False)
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, family={self.family.name!r}, task={self.task!r}, labels={list(self.labels)})"
@@ -67,6 +70,11 @@ class Model:
     def title(self) -> str:
         """Name for display: the last part of a folder's path; a hub id as it is."""
         return self.name.rstrip("/").rpartition("/")[2] if self.name.startswith(("/", ".", "~")) else self.name
+
+    @property
+    def reading(self) -> str:
+        """What the answers of a function are taken for; empty for a transformers model, whose logits are its own."""
+        return ""
 
     @property
     def device(self) -> torch.device:
@@ -93,7 +101,8 @@ class Model:
         if self.known_fingerprint is not None:
             return self.known_fingerprint
         if self._fingerprint is None:
-            self._fingerprint = self._hash()
+            with exclusive(self.hf):  # another thread may have replaced weights for a moment
+                self._fingerprint = self._hash()
         return self._fingerprint
 
     def _hash(self) -> str:
@@ -117,6 +126,8 @@ class Model:
         prompt = None if text is None else text.prompt
         return {
             "model": self.fingerprint,
+            "config": config_hash(self.hf.config),
+            "reader": _reader_hash(self.encoder),
             "labels": list(self.labels),
             "task": self.task,
             "prompt": None if prompt is None else repr(prompt),
@@ -125,8 +136,8 @@ class Model:
 
     def limited(self, positions: int) -> Model:
         """The same model, with texts truncated to a number of positions; images are not affected."""
-        if positions < 4:
-            raise ModelError(f"max_length={positions} is too small; give at least 4")
+        if not isinstance(positions, int) or isinstance(positions, bool) or positions < 4:
+            raise ModelError(f"max_length={positions!r} is not allowed; give at least 4, a whole number")
         if not isinstance(self.encoder, TextEncoder):
             return self
         return replace(self, encoder=replace(self.encoder, limit=min(self.encoder.limit, positions)))
@@ -135,19 +146,39 @@ class Model:
 
     def encode(self, example: Example) -> Encoding:
         """An example as positions, each with the characters or patch it came from."""
-        return self.encoder(example)
+        with exclusive(self.hf):  # a fast tokenizer cannot be shared by threads
+            return self.encoder(example)
 
     def batch(self, rows: Sequence[Rows | Encoding]) -> Batch:
         """Tensors of encoded examples, or of variants of them."""
         return collate([r.rows() if isinstance(r, Encoding) else r for r in rows], self.pad_id, self.device, self.dtype)
 
+    def predict(self, inputs: Any, *, batch_tokens: int | None = None) -> Any:
+        """Labels and probabilities; a Prediction for one input, Predictions (a list) for several.
+
+        inputs: what `assay.explain` takes. batch_tokens: maximum number of positions per forward pass.
+        """
+        from assay.models.prediction import predict
+
+        return predict(self, inputs, batch_tokens)
+
+    def targets(self, requested: Sequence[Target], scale: Scale) -> Targets:
+        """Targets with a method's scale where the caller named none.
+
+        A label word is one of a whole vocabulary: its logit alone says nothing about the other labels and rises and
+        falls with them, so the default is its log odds against them.
+        """
+        if scale == "logit" and isinstance(self.readout, LabelWords):
+            requested = [replace(t, scale="log_odds") if t.scale is t.against is None else t for t in requested]
+        return Targets(tuple(requested), scale, self.task == "multi_label")
+
     # --- forward and backward passes -------------------------------------------------------------------------------
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Evaluation mode without parameter gradients; nesting costs nothing."""
+        """Evaluation mode without parameter gradients, for one thread at a time; nesting costs nothing."""
         parts = [self.hf] if self.head is None else [self.hf, self.head]
-        with nullcontext() if self._frozen else hooks.frozen(*parts):
+        with exclusive(self.hf), nullcontext() if self._frozen else hooks.frozen(*parts):
             self._frozen += 1
             try:
                 yield
@@ -168,6 +199,7 @@ class Model:
 
     def logits(self, batch: Batch) -> Tensor:
         """(B,C) class outputs in float32 or wider; differentiable in the batch's embeddings, if it has any."""
+        interrupts.check()
         embeddings = batch.embeddings
         if batch.weights is not None:
             embeddings = self.embeddings(batch) * batch.weights.unsqueeze(-1)
@@ -249,7 +281,7 @@ class Model:
         if batch.embeddings is not None:
             batch = replace(batch, embeddings=batch.embeddings.detach())
         # gradients are enabled for the derivatives of activations only; no graph is kept
-        with torch.enable_grad(), Recorder(self.hf, self.head).watching() as recorder:
+        with torch.enable_grad(), self.frozen(), Recorder(self.hf, self.head).watching() as recorder:
             logits = self.tapped(batch, recorder)
         with torch.no_grad():
             return recorder.trace(self.family, self.readout, batch, logits)
@@ -281,7 +313,7 @@ class Model:
     def with_blocks(self, weights: hooks.Weights) -> Iterator[None]:
         """Replace the weights of some blocks inside the context; embeddings and head stay the same."""
         _ = self.fingerprint  # computed now: it identifies the original weights
-        with hooks.block_weights(self.hf, weights):
+        with exclusive(self.hf), hooks.block_weights(self.hf, weights):
             self._forget_outputs()
             try:
                 yield
@@ -294,15 +326,18 @@ class Model:
             self.readout.cache.clear()
 
 
+def _reader_hash(encoder: TextEncoder | ImageEncoder) -> str:
+    return tokenizer_hash(encoder.tokenizer) if isinstance(encoder, TextEncoder) else processor_hash(encoder.processor)
+
+
 def wide(tensor: Tensor) -> Tensor:
     """At least float32: sums are never taken in half precision."""
     return tensor if tensor.dtype == torch.float64 else tensor.float()
 
 
-class NotFiniteError(ModelError):
+class NotFiniteError(RowError):
     """NaN or infinity in the logits of row `row` of a batch."""
 
     def __init__(self, row: int, message: str, dtype: torch.dtype) -> None:
         hint = "load it with dtype='float32'" if dtype in (torch.float16, torch.bfloat16) else "check its weights"
-        super().__init__(f"{message}, so scores would be meaningless; {hint}")
-        self.row = row
+        super().__init__(row, f"{message}, so scores would be meaningless; {hint}")
