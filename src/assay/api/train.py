@@ -14,9 +14,11 @@ from assay.datasets.columns import ColumnMap
 from assay.datasets.dataset import Dataset
 from assay.experiments.training_task import SELECTIONS, performance_metrics
 from assay.experiments.worker import threads as limit_threads
+from assay.training.checkpoint import check_seconds
 from assay.training.classifier import TrainingResult, train_classifier
 from assay.training.history import Check
 from assay.training.recipe import LOSS, Recipe
+from assay.training.scratch import is_scratch, parse_size
 from assay.training.splits import training_data
 
 
@@ -52,6 +54,9 @@ def train(
     two splits. on_check: called after every validation. settings: fields of `Recipe`, which take precedence over
     `recipe`.
     """
+    check_seconds(save_seconds)
+    if is_scratch(base):
+        parse_size(base)
     recipe = _recipe(recipe, settings)
     splits = training_data(
         data,

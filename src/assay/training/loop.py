@@ -24,7 +24,7 @@ from assay.core.errors import AssayError, ModelError, SpecError, nearest
 from assay.core.progress import Progress
 from assay.core.rng import seed_of
 from assay.training.batching import epoch_batches
-from assay.training.checkpoint import CheckpointSaver, read_checkpoint
+from assay.training.checkpoint import CheckpointSaver, check_seconds, read_checkpoint
 from assay.training.history import Check, History
 from assay.training.optimiser import make_optimiser, set_rate
 from assay.training.recipe import Recipe
@@ -65,8 +65,7 @@ def fit(
     from which the same call resumes; resume_key: anything else that must be equal to resume. on_check: called after
     every validation. progress: show a bar; None: on a terminal. save_seconds: minimum time between checkpoints.
     """
-    if not (isinstance(save_seconds, int | float) and 0 <= save_seconds < math.inf):
-        raise SpecError(f"save_seconds={save_seconds}: give the seconds between two checkpoints, 0 or more")
+    check_seconds(save_seconds)
     run = _Run(model, data, loss, validate, recipe, key, resume_key, on_check)
     folder = None if folder is None else Path(folder)
     if folder is not None and (state := read_checkpoint(folder, run.identity)) is not None:
@@ -246,7 +245,7 @@ class _Run:
     def load_state(self, state: Mapping[str, Any]) -> None:
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
-        self.step, self.best, self.stopped = state["step"], state["best"], state["stopped"]
+        self.step, self.best, self.stopped = int(state["step"]), state["best"], bool(state["stopped"])
         self.checks = [Check(**check) for check in state["checks"]]
         self.best_weights = state["best_weights"]
         self.losses = (state["losses"][0], state["losses"][1])
