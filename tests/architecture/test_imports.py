@@ -22,7 +22,8 @@ ALLOWED = {package: set(LAYERS[:i]) for i, package in enumerate(LAYERS)}
 ALLOWED |= {package: {"core"} for package in BESIDE}
 for package in LAYERS[LAYERS.index("evaluation") :]:
     ALLOWED[package] |= BESIDE
-ALLOWED["explainers"] |= {"datasets"}  # inputs become Examples there
+ALLOWED["models"] |= {"datasets"}  # inputs become Examples there
+ALLOWED["explainers"] |= {"datasets"}
 ALLOWED["training"] -= {"faithfulness", "explainers", "evaluation"}  # a model is trained without being explained
 ALLOWED["web"] = ALLOWED["cli"]
 FRONT_DOOR = ("cli", "web")  # these may also `import assay`

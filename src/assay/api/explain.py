@@ -41,8 +41,8 @@ def explain(
     dict) with one of these per method. All draw themselves in a notebook.
 
     model: anything `load_model` accepts.
-    inputs: a text, a (text, text_pair) tuple, an image, a dict, an Example, or several: a list of these, a pandas or
-        polars frame or series, a datasets.Dataset, a dict of columns.
+    inputs: a text, a (text, text_pair) tuple, an image or its path, a dict, an Example, or several: a list of these, a
+        pandas or polars frame or series, a datasets.Dataset, a dict of columns, or the Path of a folder of images.
     method: a name or spec such as "lime(samples=500)", a method object, or several: a list, or a text with commas; None
         is integrated_gradients or, for a model behind a function, kernel_shap.
     target: None for the predicted class of each input, a label name or index, a Target, or a list with one per input.

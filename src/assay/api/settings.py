@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from assay.core.errors import SpecError, nearest
-from assay.core.spec import file_name, split
+from assay.core.spec import check_numbers, file_name, split
 
 T = TypeVar("T")
 
@@ -22,7 +22,10 @@ def make_settings(cls: type[T], settings: dict[str, Any]) -> T:
         if name not in names:
             raise SpecError(f"{file_name(cls.__name__)} has no setting {name!r}; {nearest(name, names)}")
     given = {name: value for name, value in settings.items() if value is not None}
-    return cls(**{name: as_field(name, value, hints[name]) for name, value in given.items()})
+    values = {name: as_field(name, value, hints[name]) for name, value in given.items()}
+    for name, value in values.items():
+        check_numbers(name, value)
+    return cls(**values)
 
 
 def as_field(name: str, value: Any, hint: Any) -> Any:

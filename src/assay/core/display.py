@@ -23,7 +23,8 @@ def terminal(attribution: Attribution, *, color: bool | None = None) -> str:
     system: Literal["auto", "truecolor"] | None = {None: "auto", True: "truecolor", False: None}[color]
     console = Console(force_terminal=color, color_system=system)
     with console.capture() as capture:
-        console.print(rich_text(attribution, colours=console.color_system), soft_wrap=True)
+        colours = None if console.no_color else console.color_system
+        console.print(rich_text(attribution, colours=colours), soft_wrap=True)
     return capture.get().rstrip("\n")
 
 

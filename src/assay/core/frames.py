@@ -61,6 +61,7 @@ def _unit(row: Mapping[str, Any]) -> Unit:
             f"unit {row['unit']} of example {row['example']} has no text: pandas takes words such as 'null' for "
             "missing values; read the file with pandas.read_csv(path, keep_default_na=False)"
         )
-    box = tuple(int(row[side]) for side in BOX) if row.get("left", "") not in ("", np.nan) else None
+    corners = [row.get(side, "") for side in BOX]
+    box = None if any(c == "" or c != c for c in corners) else tuple(map(int, corners))
     start, end, segment = (int(row[name]) for name in ("start", "end", "segment"))
     return Unit(str(row["text"]), start, end, segment, box, bool(row.get("seen", True)))  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ def value_label(attribution: Attribution) -> str:
     scale = str(attribution.target.scale).replace("_", " ")
     if attribution.in_value:
         return f"part of the {scale} of {title(attribution)}"
-    return f"score for {title(attribution)} (no unit)"
+    return "score, without a unit"
 
 
 def _bars(attribution: Attribution, ax: Any, top: int) -> None:

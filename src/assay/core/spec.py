@@ -21,6 +21,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from assay.core.errors import SpecError, nearest
 
 T = TypeVar("T")
+MOST = 10_000_000  # of samples, steps, tokens, ...: checked before anything is allocated
+MOST_SEED = 2**63 - 1
 Value: TypeAlias = "bool | int | float | str | Spec | tuple[Value, ...] | None"
 
 
@@ -64,7 +66,7 @@ def parse(text: str) -> Spec:
     """Read a spec from text."""
     try:
         spec = _read(ast.parse(text.strip(), mode="eval").body, text)
-    except (SyntaxError, ValueError) as error:  # ValueError: a null byte
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # a null byte, too many brackets
         raise _unreadable(text) from error
     if isinstance(spec, str):
         return Spec(spec)
@@ -127,6 +129,17 @@ def build(spec: Spec, cls: type[T]) -> T:
         raise SpecError(f"{spec}: {error}") from error
 
 
+def check_numbers(name: str, value: Any) -> None:
+    """Refuse numbers that are not finite, and counts that no machine has the memory or the time for."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            check_numbers(name, item)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise SpecError(f"{name}={value} is not allowed; give a finite number")
+    elif isinstance(value, int) and abs(value) > (most := MOST_SEED if name.endswith(("seed", "seeds")) else MOST):
+        raise SpecError(f"{name}={value:.3g} is too large; give at most {most:,}")
+
+
 def class_name(name: str) -> str:
     """CamelCase of a file name: gradient_x_input -> GradientXInput."""
     return "".join(part.capitalize() for part in name.split("_"))
@@ -164,6 +177,7 @@ def _read(node: ast.expr, text: str) -> Value:
 def _checked(owner: str, key: str, value: Value, hint: Any) -> Any:
     if not _fits(value, hint):
         raise SpecError(f"{owner}: {key}={_show(value)} is not allowed; {key} must be {_describe(hint)}")
+    check_numbers(f"{owner}: {key}", value)
     types_allowed = {hint, *typing.get_args(hint)}  # 1 and 1.0 are the same spec where only floats are allowed
     return float(value) if type(value) is int and float in types_allowed and int not in types_allowed else value
 

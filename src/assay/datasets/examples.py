@@ -5,19 +5,17 @@ Everything that accepts inputs goes through here: `explain`, `load_dataset` and 
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from assay.core.errors import DataWarning, InputError
 from assay.core.types import Example
 from assay.datasets.column_notes import column_notes, no_text
 from assay.datasets.columns import ColumnMap, Columns, as_columns, columns_of_row, guess_columns
+from assay.datasets.images import image_files, is_image, open_image
 from assay.datasets.rationales import cell, parse_cell, rationales_from_row
 from assay.datasets.read import READABLE, format_of
 from assay.datasets.tables import as_items, as_single_row
@@ -36,6 +34,8 @@ def as_inputs(inputs: Any) -> Any:
     """One input, or several of any kind, as a collection with one item per input."""
     if is_single(inputs):
         return [inputs if (row := as_single_row(inputs)) is None else row]
+    if isinstance(inputs, Path):
+        return image_files(inputs)
     return as_items(inputs)
 
 
@@ -67,17 +67,19 @@ def as_row(item: Any, index: int) -> Row:
     """One input as a row: a dict as it is, a text, pair or image by the name of its role."""
     if isinstance(item, Mapping):
         return item
+    if isinstance(item, str | Path):
+        _not_a_file(str(item), index)
+    if is_image(item):
+        return {"image": item, "id": Path(item).name} if isinstance(item, str | Path) else {"image": item}
     if isinstance(item, str):
-        return {"text": _not_a_file(item, index)}
+        return {"text": item}
     if _is_pair(item):
         return {"text": item[0], "text_pair": item[1]}
-    if is_image(item):
-        return {"image": item}
     if item is None:
         raise InputError("there is no text: the cell is empty; leave such inputs out", index)
     raise InputError(
         f"unsupported input type {type(item).__name__}; "
-        "give a text, a (text, text_pair) tuple, an image, a dict or an Example",
+        "give a text, a (text, text_pair) tuple, an image or its path, a dict or an Example",
         index,
     )
 
@@ -99,13 +101,14 @@ def example_from_row(row: Row, columns: Columns, index: int) -> Example:
             raise InputError(_not_a_text(role, value), index)
     try:
         rationales = rationales_from_row(row, columns, (text, pair))
+        image = open_image(image, getattr(row, "folder", None))
     except InputError as error:
         raise InputError(error.message, index) from error
     name, label = cell(row, columns.id), cell(row, columns.label or columns.score)
     used = columns.used
     meta = {key: value for key, value in row.items() if key not in used}
     name = str(index) if name is None else str(name)
-    example = Example(text, pair, _open_image(image), name, label, rationales, meta)
+    example = Example(text, pair, image, name, label, rationales, meta)
     _check_text(example, index)
     return example
 
@@ -135,14 +138,13 @@ def _check_text(example: Example, index: int) -> None:
             ) from error
 
 
-def _not_a_file(text: str, index: int) -> str:
+def _not_a_file(text: str, index: int) -> None:
     """A data file given by name where a text is expected: explaining its name is never meant."""
     if len(text) < 256 and format_of(Path(text)) in READABLE and Path(text).is_file():
         raise InputError(
             f"{text!r} is a file, not a text; give it with --input, or in Python as assay.load_dataset({text!r})",
             index,
         )
-    return text
 
 
 def _not_a_text(role: str, value: Any) -> str:
@@ -154,25 +156,9 @@ def _not_a_text(role: str, value: Any) -> str:
     return f"{role} must be a string, not {kind}{hint.get(kind, '')}"
 
 
-def is_image(item: Any) -> bool:
-    """Whether this is a PIL image or an (H,W,C) array."""
-    return (isinstance(item, np.ndarray) and item.ndim == 3) or type(item).__module__.startswith("PIL.")
-
-
 def _is_pair(item: Any) -> bool:
     return isinstance(item, list | tuple) and len(item) == 2 and all(isinstance(text, str) for text in item)
 
 
 def _join_tokens(tokens: Any) -> str | None:
     return " ".join(map(str, tokens)) if isinstance(tokens, list | tuple) else None
-
-
-def _open_image(image: Any) -> Any:
-    """Open an image that a table holds as bytes; leave others as they are."""
-    if not isinstance(image, Mapping) or image.get("bytes") is None:
-        return image
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise InputError("images in tables need Pillow; install it with: pip install 'assay[images]'") from error
-    return Image.open(io.BytesIO(image["bytes"]))

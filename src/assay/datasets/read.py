@@ -39,8 +39,22 @@ LABELS = ("labels", "label", "y", "targets")
 CLASSES = ("classes", "label_names", "names")
 
 
+class FileRow(dict[str, Any]):
+    """A row that knows the folder of its file: paths of images in it may start there."""
+
+    folder: Path
+
+
 def read_rows(path: Path) -> Iterator[Any]:
-    """Yield the rows of a file in order; each is a dict, a text or an InputError."""
+    """Yield the rows of a file in order; each is a FileRow, a text or an InputError."""
+    for item in _items(path):
+        if isinstance(item, dict):
+            item = FileRow(item)
+            item.folder = path.parent
+        yield item
+
+
+def _items(path: Path) -> Iterator[Any]:
     suffix = format_of(path)
     if suffix not in READABLE:
         raise SpecError(f"cannot read {path.name}: unknown file type; supported: {', '.join(READABLE)} (also .gz)")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from assay.core.errors import InputError, ModelError
 from assay.core.notices import notice
+from assay.core.printable import shortened
 from assay.core.types import Example, Floats, Span
 from assay.models.encoding import SPECIAL, Encoding, Ints
 from assay.models.prompt import Prompt
@@ -133,14 +134,16 @@ class ImageEncoder:
     processor: Any
     patch: int
     lead: int  # positions before the patches
+    channels: int = 3
 
     def __call__(self, example: Example) -> Encoding:
         if example.image is None:
-            raise InputError(f"this model reads images, but {_kind(example)} was given")
+            text = shortened(example.text or "", 60)
+            raise InputError(f"this model reads images, but a text was given; there is no image file {text!r}")
         if example.removed:
             raise InputError("only texts can have removed spans; edit the image instead")
         try:
-            out = self.processor(images=example.image, return_tensors="np")
+            out = self.processor(images=self._with_channels(example.image), return_tensors="np")
         except (ValueError, TypeError) as error:
             raise InputError(f"the image cannot be read ({error}); give a PIL image or an (H,W,3) array") from error
         pixels = np.ascontiguousarray(out["pixel_values"][0], dtype=np.float32)
@@ -150,6 +153,13 @@ class ImageEncoder:
         return Encoding(
             example, zeros, zeros, zeros, tuple(spans), pixels=pixels, picture=self._picture(pixels), boxes=boxes
         )
+
+    def _with_channels(self, image: Any) -> Any:
+        """An image file in grey or in colour with the number of channels that the model reads."""
+        if not hasattr(image, "convert"):
+            return image
+        image = image.convert("L" if self.channels == 1 else "RGB")
+        return np.asarray(image)[..., None] if self.channels == 1 else image
 
     def _picture(self, pixels: Floats) -> NDArray[np.uint8]:
         """The pixels as an image: cropped and scaled as the model reads it, so that the patches fit."""

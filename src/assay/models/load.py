@@ -292,4 +292,5 @@ def _limit(hf: PreTrainedModel, tokenizer: Any, first: int) -> int:
 
 def _image_encoder(hf: PreTrainedModel, processor: Any, family: Family) -> ImageEncoder:
     patch = hf.config.patch_size
-    return ImageEncoder(processor, patch if isinstance(patch, int) else patch[0], family.lead)
+    size = patch if isinstance(patch, int) else patch[0]
+    return ImageEncoder(processor, size, family.lead, getattr(hf.config, "num_channels", 3))

@@ -41,5 +41,6 @@ def plot_comparison(metric: str, comparison: Comparison, styles: Mapping[str, Me
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.grid(axis="x", color="#dde3e9", linewidth=0.7)
     ax.set_axisbelow(True)
-    ax.set_xlabel(f"{metric}: mean and 95 % interval, n = {comparison.n} ({comparison.better} is better)")
+    ax.set_title(metric.replace("$", r"\$"), fontsize="medium")
+    ax.set_xlabel(f"mean and 95 % interval, n = {comparison.n}; {comparison.better} is better")
     return ax

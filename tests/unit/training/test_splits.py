@@ -75,9 +75,8 @@ def test_inputs_of_both_splits_are_noted(tmp_path: Path) -> None:
 
 def test_training_on_a_test_split_is_said(tmp_path: Path) -> None:
     write(tmp_path / "test.jsonl", 20)
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="holding out"), pytest.warns(DataWarning, match="trained on the split 'test'"):
         training_data(tmp_path / "test.jsonl")
-    assert any("The model is trained on the split 'test'" in str(warning.message) for warning in caught)
 
 
 def test_several_splits_for_validation_are_an_error(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from assay.core.printable import printable
 from assay.core.render import write_page
 from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.verdict import ENOUGH, FAITHFUL, INCONCLUSIVE, NOT_FAITHFUL, Faithfulness
@@ -29,6 +30,10 @@ class RoarResult:
     score: Score = "macro_f1"
     clip: bool = False
     status: Status | None = None  # of the run that made the curves
+
+    def __repr__(self) -> str:
+        verdict = "\n".join(self.verdict)
+        return f"<RoarResult: {len(self.curves)} sets of curves, {self.score}>\n{printable(verdict)}"
 
     @cached_property
     def judged(self) -> list[dict[str, Faithfulness]]:
