@@ -188,7 +188,7 @@ def _labels_and_task(
     if isinstance(labels, str | Mapping) or (given is None and task != "regression"):
         raise ModelError(
             f"{name} needs the names of its labels, in the order of the columns that it returns: "
-            "labels=['negative', 'positive'], or task='regression'"
+            "labels=['negative', 'positive'] (on the command line --labels negative,positive), or task='regression'"
         )
     names = given or ("value",)
     if known is not None and len(names) != len(known):
