@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.api.settings import make_settings
+from assay.core.notices import said_once
 from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
@@ -16,10 +17,11 @@ from assay.studies.attack.study import Attack
 LIMIT = 16  # examples by default
 
 
+@said_once
 def attack(
     model: Any = "builtin",
     data: Any = "builtin",
-    methods: Sequence[Any] | None = None,
+    methods: Sequence[Any] | str | None = None,
     *,
     limit: int | None = LIMIT,
     store: str | Path | None = None,

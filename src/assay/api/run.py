@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from assay.core.notices import said_once
 from assay.experiments.engines import make_engine
 from assay.experiments.plan import Plan, open_plan, select_jobs
 from assay.experiments.runner import Watch, run_plan
@@ -12,6 +13,7 @@ from assay.experiments.status import Status
 from assay.experiments.store import Store
 
 
+@said_once
 def run(
     plan: str | Path | Plan,
     *,

@@ -48,6 +48,11 @@ def spec_list(_: Any, tokens: Sequence[Token]) -> list[str]:
     return split(tokens[-1].value)
 
 
+def repeated_list(_: Any, tokens: Sequence[Token]) -> list[str]:
+    """The same for an option that may be given several times."""
+    return [part for token in tokens for part in split(token.value)]
+
+
 def int_list(_: Any, tokens: Sequence[Token]) -> int | list[int]:
     """One number, or several separated by commas."""
     numbers = _numbers(int, tokens[-1].value)
@@ -63,24 +68,6 @@ def _numbers(kind: Callable[[str], Number], text: str) -> list[Number]:
         return [kind(part) for part in split(text)]
     except ValueError as error:
         raise SpecError(f"{text!r} is not a list of numbers such as 1,2") from error
-
-
-def columns_by_role(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
-    """Read "text=review,label=stars"; "rationales=" switches a role off."""
-    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise SpecError("write role=column,..., e.g. --columns text=review,label=stars")
-    return {role.strip(): column.strip() or None for role, _, column in pairs}
-
-
-def names_or_words(_: Any, tokens: Sequence[Token]) -> dict[str, str] | list[str]:
-    """Read "negative,positive", or with a prompt "positive= good,negative= bad"; spaces belong to the words."""
-    if "=" not in tokens[-1].value:
-        return [name.strip() for name in tokens[-1].value.split(",")]
-    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
-    if not all(word for _, _, word in pairs):
-        raise SpecError("write name,... or, with a prompt, name=word,..., e.g. --labels 'positive= good,negative= bad'")
-    return {name.strip(): word for name, _, word in pairs}
 
 
 def values_by_tag(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
@@ -104,11 +91,17 @@ def flag(help: str, group: Group) -> Parameter:
 # --- groups of options -----------------------------------------------------------------------------------------------
 
 ColumnRoles = Annotated[
-    dict[str, str | None] | None,
-    list_option(
-        columns_by_role,
+    str | None,
+    Parameter(
         metavar="ROLE=COLUMN,...",
         help="Columns to read where their names are not recognised, e.g. text=review,label=stars.",
+    ),
+]
+LabelNames = Annotated[
+    str | None,
+    Parameter(
+        metavar="LABEL=NAME,...",
+        help="Names that labels of the data have in the model, e.g. pos=positive,neg=negative.",
     ),
 ]
 Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
@@ -122,8 +115,8 @@ class ModelOptions:
     """Folder, hub id or module:attribute (a function, a scikit-learn pipeline or a loaded model in your own code);
     'builtin' is a small sentiment classifier."""
     prompt: str | None = None
-    """Prompt with a {text} slot, to classify with a causal language model."""
-    labels: Annotated[dict[str, str] | list[str] | None, list_option(names_or_words, metavar="NAME[=WORD],...")] = None
+    """Prompt with a {text} slot, to classify with a causal language model; 'chat: ...' uses its chat template."""
+    labels: Annotated[str | None, Parameter(metavar="NAME[=WORD],...")] = None
     """Names of the classes, in the order of the model's outputs; with a prompt, the word that follows it for each."""
     task: Literal["classification", "multi_label", "regression"] | None = None
     """What the outputs mean. Default: inferred."""
@@ -133,6 +126,8 @@ class ModelOptions:
     """Precision of the weights, such as float32 or bfloat16."""
     max_length: int | None = None
     """Truncate inputs to this many tokens. Default: the model's limit."""
+    trust_remote_code: Annotated[bool, Parameter(negative=(), show_default=False)] = False
+    """Run Python code that the model's folder or hub id brings. Without it no foreign code runs."""
 
     def load(self) -> Model:
         return assay.load_model(
@@ -143,6 +138,7 @@ class ModelOptions:
             device=self.device,
             dtype=self.dtype,
             max_length=self.max_length,
+            trust_remote_code=self.trust_remote_code,
         )
 
 
@@ -155,9 +151,10 @@ class DataOptions:
     split: str | None = None
     """Split of a folder or hub data set, such as test."""
     columns: ColumnRoles = None
+    label_map: LabelNames = None
 
     def load(self) -> Dataset:
-        return assay.load_dataset(self.data, split=self.split, columns=self.columns)
+        return assay.load_dataset(self.data, split=self.split, columns=self.columns, label_map=self.label_map)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,11 +229,12 @@ def settings_from(
 def _option(f: Field[Any], hint: Any, doc: str) -> Any:
     """The type of an option: that of the field, or None if it is not given."""
     hint = _without_none(hint)
-    hidden = any(f.default is value for value in (MISSING, None, False)) or "Default:" in doc
+    hidden = any(f.default is value for value in (MISSING, None, False, ())) or "Default:" in doc
     options: dict[str, Any] = {"help": doc, "show_default": False if hidden else _shown(f.default)}
     if get_origin(hint) is tuple:
         item = get_args(hint)[0]
-        converter = {int: int_list, float: float_list}.get(item, spec_list)
+        words = repeated_list if f.metadata.get("repeats") else spec_list
+        converter = {int: int_list, float: float_list}.get(item, words)
         return Annotated[list[str] | None, list_option(converter, **options)]
     if hint is bool:
         return Annotated[bool | None, Parameter(negative=None if f.default else (), **options)]

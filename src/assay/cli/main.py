@@ -8,9 +8,11 @@ import warnings
 from pathlib import Path
 
 from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, UnusedCliTokensError
-from rich.console import Console
 
+import assay
 from assay import __version__
+from assay.cli._plugins import split_plugins
+from assay.core.console import Console
 from assay.core.errors import AssayError
 
 COMMANDS = {
@@ -23,7 +25,8 @@ COMMANDS = {
 app = App(
     name="assay",
     help="Explain the predictions of transformer models and measure which explanations can be trusted.",
-    help_epilogue="Run `assay COMMAND --help` for the options of a command and examples.",
+    help_epilogue="Run `assay COMMAND --help` for the options of a command and examples. "
+    "Every command takes --plugin FILE: a Python file that registers methods, metrics, ... of your own.",
     version=f"assay {__version__}",
     group_commands=Group("Other", sort_key=len(COMMANDS)),
     default_parameter=Parameter(allow_repeating=True),  # the last value counts
@@ -64,19 +67,22 @@ def _sentence(error: Exception) -> str:
 
 def main() -> None:
     """Run a command. Refused input ends with one sentence and exit code 2, Ctrl-C with exit code 130."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = Console(stderr=True, soft_wrap=True)
     shown: set[str] = set()
 
     def show_warning(message: Warning | str, *_: object, **__: object) -> None:  # once each: jobs repeat them
         if str(message) not in shown:
-            console.print(f"warning: {message}", style="yellow", markup=False)
+            console.print(f"warning: {message}", style="yellow")
         shown.add(str(message))
 
     warnings.showwarning = show_warning
     try:
-        app(sys.argv[1:])
+        arguments, plugins = split_plugins(sys.argv[1:])
+        for plugin in plugins:
+            assay.load_plugin(plugin)
+        app(arguments)
     except (AssayError, CycloptsError) as error:
-        console.print(f"error: {_sentence(error)}", style="red", markup=False)
+        console.print(f"error: {_sentence(error)}", style="red")
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -17,7 +17,7 @@ from assay.experiments.training_task import TrainingTask, performance_metrics
 from assay.experiments.yaml_node import YamlNode, build_node
 from assay.training.recipe import LOSS
 
-DATA_KEYS = ("source", "split", "columns", "limit", "seed")
+DATA_KEYS = ("source", "split", "columns", "label_map", "limit", "seed")
 LOAD_KEYS = ("load", "prompt", "labels", "device", "dtype")
 GRID = {"train": "train", "on": "on", "recipe": "recipe", "seeds": "seed"}  # keys that may be lists, and their fields
 TRAIN_KEYS = (*GRID, *(f.name for f in fields(TrainingTask) if f.name not in GRID), "requires", "keep")
@@ -55,17 +55,18 @@ def _data(name: str, node: YamlNode) -> DataReference:
     values = node.mapping
     if "source" not in values:
         raise SpecError(f"{node.where} has no `source`. Give a file, a folder, a hub id or a built-in name.")
-    columns = _columns(node, values.pop("columns", None))
+    columns = _pairs(node, "columns", values.pop("columns", None), "`role: column`, e.g. {text: review, label: stars}")
+    names = _pairs(node, "label_map", values.pop("label_map", None), "`old: new`, e.g. {pos: positive, neg: negative}")
     checked = build_node(node, Spec("data", tuple(values.items())), _DataFields)
-    return DataReference(name, checked.source, checked.split, columns, checked.limit, checked.seed)
+    return DataReference(name, checked.source, checked.split, columns, checked.limit, checked.seed, names)
 
 
-def _columns(node: YamlNode, columns: Any) -> Pairs | None:
-    if columns is None:
+def _pairs(node: YamlNode, key: str, given: Any, form: str) -> Pairs | None:
+    if given is None:
         return None
-    if not isinstance(columns, dict):
-        raise SpecError(f"{node.where}.columns: write `role: column`, e.g. {{text: review, label: stars}}")
-    return tuple((str(role), None if column is None else str(column)) for role, column in columns.items())
+    if not isinstance(given, dict):
+        raise SpecError(f"{node.where}.{key}: write {form}")
+    return tuple((str(name), None if value is None else str(value)) for name, value in given.items())
 
 
 def read_models(

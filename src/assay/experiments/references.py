@@ -36,6 +36,7 @@ class DataReference:
     columns: Pairs | None = None
     limit: int | None = None
     seed: int = 0
+    label_map: Pairs | None = None
 
     def load(self) -> Dataset:
         return _loaded(self)
@@ -44,6 +45,15 @@ class DataReference:
     def column_roles(self) -> dict[str, str | None] | None:
         """Columns by role, as `load_dataset` takes them."""
         return None if self.columns is None else dict(self.columns)
+
+    def load_with(self, **options: Any) -> Dataset:
+        """The source under its column roles and label names."""
+        return load_dataset(self.source, columns=self.column_roles, label_map=self.label_names, **options)
+
+    @property
+    def label_names(self) -> dict[str, str | None] | None:
+        """Other names of labels, as `load_dataset` takes them."""
+        return None if self.label_map is None else dict(self.label_map)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +196,7 @@ def numbered(data: Dataset, part: tuple[int, int] | None) -> list[tuple[int, Exa
 
 @lru_cache(maxsize=8)
 def _loaded(data: DataReference) -> Dataset:
-    return load_dataset(data.source, split=data.split, columns=data.column_roles, limit=data.limit, seed=data.seed)
+    return data.load_with(split=data.split, limit=data.limit, seed=data.seed)
 
 
 @lru_cache(maxsize=64)

@@ -159,6 +159,7 @@ def _splits(
             split,
             validation,
             columns=data.column_roles,
+            label_map=data.label_names,
             limit=limit,
             validation_limit=validation_limit,
             seed=seed,

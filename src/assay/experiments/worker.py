@@ -17,6 +17,7 @@ import torch
 import transformers
 
 from assay.core.errors import AssayError, StoreError
+from assay.core.notices import said_once
 from assay.core.progress import Progress
 from assay.experiments.job import Job, JobContext, JobResult
 from assay.experiments.references import AnyModel
@@ -72,6 +73,7 @@ class Worker:
         self.store.put(record)
         return record
 
+    @said_once  # in a process of its own; otherwise `run` says it
     def execute(self, job: Job) -> Outcome:
         """Run a job and store its record. An error is stored with its traceback; only store errors are raised."""
         start = time.perf_counter()

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
-
 from assay.core.attributions import Attributions
 from assay.core.errors import AssayError, InputError, SpecError
 from assay.core.memory import trim_heap
@@ -18,12 +16,13 @@ from assay.explainers import METHODS
 from assay.explainers.black_box import explain_black_box
 from assay.explainers.composite import combine
 from assay.explainers.methods import check_visible, with_baseline
-from assay.explainers.protocols import BlackBox, Composite
+from assay.explainers.protocols import BlackBox, Composite, Reader
 from assay.explainers.round import Round
 from assay.explainers.white_box import explain_white_box
 from assay.masking.game import Game
 from assay.masking.removal import Removal, removal_for
 from assay.masking.units import divide, kind_for
+from assay.models.batches import default_budget as default_budget
 from assay.models.encoding import Encoding
 from assay.models.load import load_model
 from assay.models.model import Model
@@ -112,7 +111,7 @@ class Session:
         if isinstance(method, Composite):
             parts = [with_baseline(METHODS.make(part), self.requested_removal) for part in method.parts]
             return combine(method, [self._explain_with(part, inputs) for part in parts])
-        run = explain_black_box if isinstance(method, BlackBox) else explain_white_box
+        run = explain_black_box if isinstance(method, BlackBox | Reader) else explain_white_box
         return inputs.attributions.setdefault(spec, run(method, inputs))
 
     def _round(self, indices: tuple[int, ...], encodings: tuple[Encoding, ...], requested: tuple[Target, ...]) -> Round:
@@ -127,8 +126,3 @@ class Session:
             return parse_target(target, self.model.labels, self.model.task)
         except AssayError as error:
             raise type(error)(f"input {index}: {error}") from error
-
-
-def default_budget(device: torch.device) -> int:
-    """Positions per forward pass: small batches stay in a CPU's cache, accelerators need large ones."""
-    return 2048 if device.type == "cpu" else 16384

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.core.errors import InputError, ModelError
-from assay.core.types import Example, Span
+from assay.core.notices import notice
+from assay.core.printable import shortened
+from assay.core.types import Example, Floats, Span
 from assay.models.encoding import SPECIAL, Encoding, Ints
 from assay.models.prompt import Prompt
 
@@ -38,11 +40,11 @@ class TextEncoder:
             return self._prompted(example, self.prompt)
         ids, types, spans, unseen = self._tokens(example)
         if unseen:
-            warn_truncated(len(unseen), self.limit)
+            notice_cut(example, len(unseen), self.limit)
         return self._encoding(example, ids, types, spans, unseen=unseen)
 
     def _encoding(self, example: Example, ids: list[int], types: list[int], spans: list[Span], **more: Any) -> Encoding:
-        self._warn_unknown(ids, spans)
+        self._notice_unknown(example, ids, spans)
         ids = self._masked(example.removed, ids, spans) if example.removed else ids
         n = len(ids)
         positions = np.arange(n, dtype=np.int64) + self.first_position
@@ -64,10 +66,11 @@ class TextEncoder:
 
         return [mask_id if span.segment >= 0 and is_removed(span) else i for i, span in zip(ids, spans, strict=True)]
 
-    def _warn_unknown(self, ids: list[int], spans: list[Span]) -> None:
+    def _notice_unknown(self, example: Example, ids: list[int], spans: list[Span]) -> None:
         read = {token for token, span in zip(ids, spans, strict=True) if span != SPECIAL}
         if read == {self.tokenizer.unk_token_id}:
-            warnings.warn("the tokenizer does not know any character of an input; its scores mean little", stacklevel=2)
+            message = "the tokenizer does not know any character of {inputs}; scores there mean little"
+            notice("unknown", message, example.content)
 
     def _tokens(self, example: Example) -> tuple[list[int], list[int], list[Span], tuple[Span, ...]]:
         """Ids, types and spans within the length limit, and the spans of the tokens beyond it."""
@@ -120,7 +123,7 @@ class TextEncoder:
     def _prompted(self, example: Example, prompt: Prompt) -> Encoding:
         ids, spans, prefix, unseen = prompt.tokens(self.tokenizer, example, self.limit)
         if unseen:
-            warn_truncated(len(unseen), self.limit)
+            notice_cut(example, len(unseen), self.limit)
         return self._encoding(example, ids, [0] * len(ids), spans, prefix=prefix, unseen=unseen)
 
 
@@ -131,33 +134,52 @@ class ImageEncoder:
     processor: Any
     patch: int
     lead: int  # positions before the patches
+    channels: int = 3
 
     def __call__(self, example: Example) -> Encoding:
         if example.image is None:
-            raise InputError(f"this model reads images, but {_kind(example)} was given")
+            text = shortened(example.text or "", 60)
+            raise InputError(f"this model reads images, but a text was given; there is no image file {text!r}")
         if example.removed:
             raise InputError("only texts can have removed spans; edit the image instead")
         try:
-            out = self.processor(images=example.image, return_tensors="np")
+            out = self.processor(images=self._with_channels(example.image), return_tensors="np")
         except (ValueError, TypeError) as error:
             raise InputError(f"the image cannot be read ({error}); give a PIL image or an (H,W,3) array") from error
         pixels = np.ascontiguousarray(out["pixel_values"][0], dtype=np.float32)
         boxes = self._boxes(pixels.shape[1] // self.patch, pixels.shape[2] // self.patch)
         spans = [SPECIAL] * self.lead + [Span(0, i, i + 1) for i in range(len(boxes))]
         zeros = np.zeros(len(spans), np.int64)
-        return Encoding(example, zeros, zeros, zeros, tuple(spans), pixels=pixels, boxes=boxes)
+        return Encoding(
+            example, zeros, zeros, zeros, tuple(spans), pixels=pixels, picture=self._picture(pixels), boxes=boxes
+        )
+
+    def _with_channels(self, image: Any) -> Any:
+        """An image file in grey or in colour with the number of channels that the model reads."""
+        if not hasattr(image, "convert"):
+            return image
+        image = image.convert("L" if self.channels == 1 else "RGB")
+        return np.asarray(image)[..., None] if self.channels == 1 else image
+
+    def _picture(self, pixels: Floats) -> NDArray[np.uint8]:
+        """The pixels as an image: cropped and scaled as the model reads it, so that the patches fit."""
+        mean, std = (np.reshape(self._per_channel(n, d), (-1, 1, 1)) for n, d in (("mean", 0.0), ("std", 1.0)))
+        values = np.clip((pixels * std + mean) * 255, 0, 255).astype(np.uint8)
+        return np.ascontiguousarray(np.broadcast_to(values, (3, *values.shape[1:])).transpose(1, 2, 0))
+
+    def _per_channel(self, name: str, default: float) -> Sequence[float]:
+        normalised = getattr(self.processor, "do_normalize", True)
+        values: Sequence[float] | None = getattr(self.processor, f"image_{name}", None) if normalised else None
+        return [default] if values is None else values
 
     def _boxes(self, height: int, width: int) -> tuple[tuple[int, int, int, int], ...]:
         p = self.patch
         return tuple((x * p, y * p, (x + 1) * p, (y + 1) * p) for y in range(height) for x in range(width))
 
 
-def warn_truncated(tokens: int, limit: int) -> None:
-    warnings.warn(
-        f"an input is longer than the model's {limit} positions: {tokens} tokens were not read; "
-        "their units are marked seen=False and score 0",
-        stacklevel=2,
-    )
+def notice_cut(example: Example, tokens: int, limit: int) -> None:
+    message = f"{{inputs}} {{are}} longer than the model's {limit} positions: {{most}} tokens were not read; "
+    notice("length", message + "their units are marked seen=False and score 0", example.content, tokens)
 
 
 def _ints(values: Sequence[int]) -> Ints:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import string
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from assay.core.errors import InputError, ModelError
+from assay.core.notices import notice
 from assay.core.types import Example, Span
 from assay.models.encoding import SPECIAL
 
@@ -27,10 +27,12 @@ class Prompt:
     separator: str = "\n\n"  # between few-shot examples
 
     def __post_init__(self) -> None:
-        slots = [field for _, field, _, _ in string.Formatter().parse(self.template) if field is not None]
+        slots = _slots(self.template)
         if slots.count("text") != 1 or any(s not in SLOTS for s in slots) or slots.count("text_pair") > 1:
+            found = f"the slots {', '.join(f'{{{slot}}}' for slot in slots)}" if slots else "no slot"
             raise ModelError(
-                f"the prompt has the slots {slots or 'none'}; it needs {{text}} exactly once and may have {{text_pair}}"
+                f"the prompt has {found}; it needs {{text}} exactly once and may have {{text_pair}} once, "
+                "and other braces are doubled: {{ and }}"
             )
         if any(isinstance(given, str) == self.pairs for given, _ in self.examples):
             expected = "pairs: give ((text, text_pair), word)" if self.pairs else "single texts: give (text, word)"
@@ -86,6 +88,19 @@ class Prompt:
         return same.index(False) if False in same else len(same)
 
 
+def _slots(template: str) -> list[str]:
+    """The names in braces, with what follows them: `{text!r}` is no slot."""
+    try:
+        fields = list(string.Formatter().parse(template))
+    except ValueError as error:
+        raise ModelError(f"the prompt has a single brace ({error}); write {{text}}, and double other braces") from error
+    return [
+        f"{name}{f'!{conversion}' if conversion else ''}{f':{spec}' if spec else ''}"
+        for _, name, spec, conversion in fields
+        if name is not None
+    ]
+
+
 def label_tokens(tokenizer: Any, prompt: Prompt, words: Mapping[str, str]) -> list[int]:
     """The token that follows the prompt for the word of each label, checked on a filled-in prompt."""
     probe = "".join(text for _, text in prompt.pieces(Example("word", "word" if prompt.pairs else None)))
@@ -109,9 +124,7 @@ def _next_token(tokenizer: Any, probe: str, base: Sequence[int], label: str, wor
     rest = [t for t in full[len(base) :] if t != tokenizer.eos_token_id]
     if len(rest) > 1:
         first = tokenizer.decode([rest[0]])
-        warnings.warn(
-            f"label {label!r}: {word!r} has {len(rest)} tokens; only the first, {first!r}, is scored", stacklevel=2
-        )
+        notice("prompt", f"label {label!r}: {word!r} has {len(rest)} tokens; only the first, {first!r}, is scored")
     return int(rest[0])
 
 

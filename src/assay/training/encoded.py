@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from assay.core.errors import InputError, SpecError, TargetError
+from assay.core.notices import unsaid
 from assay.core.progress import Progress
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
@@ -99,8 +100,7 @@ def _encode_texts(
     model: Model, data: Dataset, pairs: list[Any], encode: Encode, progress: bool | None
 ) -> tuple[list[Any], list[Rows]]:
     readable, rows, truncated = [], [], 0
-    with warnings.catch_warnings(), Progress("reading", len(pairs), progress) as bar:
-        warnings.filterwarnings("ignore", message="an input is longer than")  # counted below instead
+    with unsaid("length"), Progress("reading", len(pairs), progress) as bar:  # counted below instead
         for example, gold in pairs:
             bar.advance()
             try:

@@ -27,8 +27,8 @@ def test_one_many_and_several_methods(model):
     many = assay.explain(model, TEXTS)
     assert isinstance(many, Attributions)
     assert [a.example_id for a in many] == ["0", "1", "2", "3"]
-    several = assay.explain(model, TEXTS[0], ["occlusion", "lime(samples=9)", Lime(samples=7), parse("random")])
-    assert list(several) == ["occlusion", "lime(samples=9)", "lime(samples=7)", "random"]
+    several = assay.explain(model, TEXTS[0], ["occlusion", "lime(samples=30)", Lime(samples=29), parse("random")])
+    assert list(several) == ["occlusion", "lime(samples=30)", "lime(samples=29)", "random"]
     assert isinstance(several["occlusion"], Attribution)
     listed = assay.explain(model, TEXTS, ["occlusion"])
     assert len(listed["occlusion"]) == 4
@@ -36,9 +36,9 @@ def test_one_many_and_several_methods(model):
 
 
 def test_what_an_attribution_knows(model):
-    a = assay.explain(model, Example(TEXTS[0], id="mine", label=1), "lime(samples=9)")
+    a = assay.explain(model, Example(TEXTS[0], id="mine", label=1), "lime(samples=30)")
     assert a.example_id == "mine"
-    assert dict(a.method.params) == {"samples": 9, "kernel_width": 25.0, "ridge": 1.0, "seed": 0}
+    assert dict(a.method.params) == {"samples": 30, "kernel_width": 25.0, "ridge": 1.0, "seed": 0}
     assert a.scores.dtype == np.float32
     assert a.label == model.labels[a.target.label]
     assert a.target.scale == "probability"

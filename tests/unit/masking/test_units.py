@@ -324,7 +324,7 @@ def test_refusals():
 
 def test_unknown_characters_are_still_units():
     """Only unknown characters: one [UNK], which can be removed like any other token."""
-    with pytest.warns(UserWarning, match="does not know any character of an input; its scores mean little"):
+    with pytest.warns(UserWarning, match="does not know any character of 1 input; scores there mean little"):
         encoding = divided(toys.wordpiece(), "𓀀𓀁 𓁐", "token")
     assert texts(encoding) == ["𓀀𓀁", "𓁐"]
     assert set(encoding.ids[1:-1].tolist()) == {toys.wordpiece().unk_token_id}

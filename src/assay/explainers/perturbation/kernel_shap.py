@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -44,14 +43,15 @@ class KernelShap:
         if self.samples < 4:
             raise ValueError("samples must be at least 4")
 
+    def needed_samples(self, n: int) -> int:
+        """A pair of masks per unit, so that every unit is removed alone once, and the two ends."""
+        return 2 * n + 2 if n > 2 else int(2**n)
+
     def flow(self, n: int, rng: np.random.Generator) -> Flow:
         if 2**n <= self.samples:
             keep = all_masks(n)
             values = yield keep
             return Scores(exact_shapley(keep, values), {"exact": True})
-        if self.samples < 2 * n + 2:
-            message = f"kernel_shap(samples={self.samples}): too few samples for {n} units; give at least {2 * n + 2}"
-            warnings.warn(message, stacklevel=2)
         half = np.vstack([np.ones((1, n), bool), half_masks(n, (self.samples - 2) // 2, rng)])  # (P,U)
         values = yield np.vstack([half, ~half])
         odd = (values[: len(half)] - values[len(half) :]) / 2  # (P,)

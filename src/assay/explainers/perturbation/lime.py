@@ -38,6 +38,10 @@ class Lime:
         if self.samples < 2 or self.kernel_width <= 0 or self.ridge < 0:
             raise ValueError("samples must be at least 2, kernel_width above 0 and ridge at least 0")
 
+    def needed_samples(self, n: int) -> int:
+        """Two per coefficient: with fewer than one, the ridge decides."""
+        return 2 * n + 2
+
     def flow(self, n: int, rng: np.random.Generator) -> Flow:
         keep = sample_keeps(n, self.samples, rng)  # (M,U)
         values = yield keep

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from assay.datasets.dataset import Dataset
     from assay.experiments.job import Job
     from assay.experiments.study import ReportContext, StudyContext, StudyReport
+    from assay.explainers.given import Given
     from assay.models.model import Model
     from assay.studies.evaluate.task import EvaluateTask
 
@@ -38,6 +40,8 @@ class Evaluate:
     methods: tuple[str, ...] | None = None
     """Explanation methods to compare; `assay list methods` shows all. Default: eight common ones; of a model behind a
     function, those that need only its answers."""
+    scores: tuple[str, ...] = field(default=(), metadata={"repeats": True})
+    """Scores made elsewhere, to judge beside the methods: JSON Lines files, each as path or name=path."""
     metrics: tuple[str, ...] | None = None
     """Metrics to compare them by. Default: faithfulness, and plausibility where the data have rationales."""
     protocol: str = "eraser"
@@ -48,12 +52,14 @@ class Evaluate:
     """What is scored: token, word, sentence or patch."""
     scope: int | str | None = None
     """Score only 'text' or only 'text_pair'."""
-    target: Literal["predicted", "gold"] = "predicted"
-    """Explain the predicted or the gold class."""
+    target: Literal["auto", "predicted", "gold"] = "auto"
+    """Class to explain; auto: the gold class for metrics that use rationales, the predicted class for all others."""
     scale: Scale | None = None
     """Explain the probability, logit, ... of the class. Default: each method's own scale."""
     agreement: str = "spearman"
     """How to compare the scores of two methods: spearman, kendall or top_k_overlap."""
+    margin: float | None = None
+    """Smallest difference between methods that matters. Default: that of the metric, mostly 0.01."""
     seed: int = 0
     """Seed of everything random."""
     batch_tokens: int | None = None
@@ -62,26 +68,35 @@ class Evaluate:
     needs_model_files: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.target not in ("predicted", "gold"):
-            raise SpecError(f"target={self.target!r}: give 'predicted' or 'gold'")
+        if self.target not in ("auto", "predicted", "gold"):
+            raise SpecError(f"target={self.target!r}: give 'auto', 'predicted' or 'gold'")
+        if self.margin is not None and not 0 <= self.margin < math.inf:
+            raise SpecError(f"margin={self.margin}: give the smallest difference that matters, 0 or more")
         for name in ("methods", "metrics"):
             if getattr(self, name) is not None and not getattr(self, name):
                 raise SpecError(f"{name}=[]: name at least one of `assay list {name}`, or leave it out for the default")
         Target(scale=self.scale)  # checks its name
-        _ = (
-            self.resolved_methods(None),
-            self.resolved_metrics(rationales=False),
-            self.resolved_agreement,
-        )  # checks names
+        _ = self.resolved_methods(None), self.resolved_metrics(rationales=False), self.resolved_agreement  # check names
 
     def resolved_methods(self, model: Model | None) -> dict[str, Any]:
-        """Method objects by their specs; the default leaves out what the model does not let see."""
+        """Method objects by their specs, after the scores made elsewhere, which fail early if they lack a class.
+
+        The default leaves out what the model does not let see.
+        """
         from assay.explainers.methods import looks_inside, named_methods, with_baseline
 
         methods = named_methods(METHODS if self.methods is None else self.methods)
         if self.methods is None and model is not None and model.family.opaque:
             methods = {name: method for name, method in methods.items() if not looks_inside(method)}
-        return {name: with_baseline(method, self.removal) for name, method in methods.items()}
+        own = {name: with_baseline(method, self.removal) for name, method in methods.items()}
+        return {**self.resolved_scores, **own}
+
+    @cached_property
+    def resolved_scores(self) -> dict[str, Given]:
+        """Scores made elsewhere by their names."""
+        from assay.explainers.given import named_scores
+
+        return named_scores(self.scores)
 
     @cached_property
     def resolved_agreement(self) -> Any:
@@ -106,6 +121,8 @@ class Evaluate:
         """The settings with methods and metrics resolved for a model (None: yet to be trained) and these data."""
         from assay.studies.evaluate.task import EvaluateTask
 
+        for scores in self.resolved_scores.values():
+            scores.check(data)
         metrics = self.resolved_metrics(rationales=any(example.rationales for example in data))
         return EvaluateTask(self, self.resolved_methods(model), metrics, self.resolved_agreement)
 

@@ -21,7 +21,6 @@ from assay.core.progress import Progress
 from assay.core.rng import generator
 from assay.core.types import Example, Span
 from assay.datasets.dataset import Dataset
-from assay.datasets.load import load_dataset
 from assay.evaluation.roar.masks import Amount, order, whole
 from assay.experiments.job import JobContext, JobResult, Row
 from assay.experiments.training_task import TrainingTask, performance_metrics, training_seconds
@@ -32,6 +31,7 @@ from assay.models.model import Model
 from assay.training.classifier import Trainable, predict
 from assay.training.encoded import encode_dataset
 from assay.training.gold_labels import gold_label
+from assay.training.splits import without_training
 
 SPLITS = ("train", "validation", "test")
 RANKS = "ranks.npz"
@@ -59,7 +59,8 @@ class RoarData:
 @lru_cache(maxsize=4)
 def _test_split(source: RoarData) -> Dataset:
     on = source.training.on
-    return load_dataset(on.source, split=source.test, columns=on.column_roles, limit=source.test_limit, seed=on.seed)
+    test = on.load_with(split=source.test, limit=source.test_limit, seed=on.seed)
+    return without_training(test, source.training.splits()[0])
 
 
 # --- ranking -----------------------------------------------------------------------------------------------------

@@ -1,0 +1,40 @@
+"""Sampling methods that have too few samples for the number of units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from assay.core.notices import notice
+from assay.core.spec import Spec
+from assay.explainers import METHODS
+from assay.models.encoding import Encoding
+
+
+def sampling_methods(method: Any) -> Iterator[Any]:
+    """The method itself, or those it combines, where the samples must grow with the number of units."""
+    if hasattr(method, "needed_samples"):
+        yield method
+    for part in getattr(method, "parts", ()):
+        yield from sampling_methods(METHODS.make(part))
+
+
+def is_starved(method: Any, units: int) -> bool:
+    return bool(method.samples < method.needed_samples(units))
+
+
+def starved_message(method: Any) -> str:
+    """A sentence in the form of a notice."""
+    name = Spec.of(method, full=False).name
+    return (
+        f"{name} had {method.samples} samples for {{most}} units ({{inputs}}): too few, so its scores are noisy. Give "
+        f"at least two samples per unit, e.g. {name}(samples=1000), or explain words or sentences"
+    )
+
+
+def notice_starved(method: Any, encodings: Sequence[Encoding]) -> None:
+    if not hasattr(method, "needed_samples"):
+        return
+    for encoding in encodings:
+        if is_starved(method, encoding.players):
+            notice("samples", starved_message(method), encoding.example.content, encoding.players)
