@@ -31,6 +31,8 @@ from assay.models.word_tokenizer import WordTokenizer
 
 FAMILY = Family("function", (), positions="none", opaque=True)
 
+ALL = 1 << 20  # positions at once: the service makes batches of its own, and asks once for equal texts
+
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionSettings(ServiceSettings):
@@ -83,6 +85,10 @@ class FunctionModel(Model):
     @property
     def dtype(self) -> torch.dtype:
         return torch.float32
+
+    @property
+    def budget(self) -> int:
+        return ALL
 
     @property
     def fingerprint(self) -> str:
