@@ -72,8 +72,8 @@ def test_every_command_has_examples_and_every_option_help(name: str, monkeypatch
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["explian"], 'Unknown command "explian". Did you mean "explain"?'),
-        (["evaluate", "--method", "lime"], "Unknown option: --method. Did you mean --methods?"),
+        (["explian"], 'unknown command "explian". Did you mean "explain"?'),
+        (["evaluate", "--method", "lime"], "unknown option: --method. Did you mean --methods?"),
         (["evaluate", "--seed", "x"], "--seed"),
         (["train"], "--base"),
         (["list"], "KIND"),

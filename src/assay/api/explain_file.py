@@ -98,7 +98,7 @@ def _stored(output: Path, settings: dict[str, Any], *, overwrite: bool) -> set[t
         if complete != text:
             output.write_text(complete, encoding="utf-8")
     except OSError as error:
-        raise AssayError(f"Cannot write {output}: {error.strerror}") from error
+        raise AssayError(f"cannot write {output}: {error.strerror}") from error
     attributions = [json.loads(line) for line in complete.splitlines()]
     return {(row["example_id"], str(Spec.from_json(row["method"]))) for row in attributions}
 

@@ -37,7 +37,7 @@ def randomise(
     or their seeds. store: a folder for finished work; None is a cache folder. settings: further fields of `Randomise`.
     """
     chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
-    if isinstance(seeds, str) or not all(isinstance(seed, int) for seed in chosen):
+    if isinstance(seeds, str | bool) or not all(type(seed) is int for seed in chosen):
         raise SpecError(f"seeds={seeds!r}: give a number of initialisations, such as 3, or a list of seeds")
     study = make_settings(Randomise, {"methods": methods, "seeds": chosen, **settings})
     loaded, dataset = load_model(model), load_dataset(data)

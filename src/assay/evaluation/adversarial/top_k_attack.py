@@ -99,7 +99,7 @@ class TopKAttack:
         check_share(self.share)
         for objective in self.objectives:
             if objective not in get_args(AttackObjective):
-                raise SpecError(f"Unknown objective {objective!r}; {nearest(objective, get_args(AttackObjective))}")
+                raise SpecError(f"unknown objective {objective!r}; {nearest(objective, get_args(AttackObjective))}")
         if not self.methods or not self.objectives:
             raise SpecError("attack needs at least one method and one objective")
         if self.measured is not None and len(self.measured) != len(self.methods):

@@ -74,7 +74,7 @@ class LayerRandomisation:
             raise SpecError("randomise needs at least one method, one mode and one seed")
         for mode in self.modes:
             if mode not in get_args(Mode):
-                raise SpecError(f"Unknown mode {mode!r} of randomise; {nearest(mode, get_args(Mode))}")
+                raise SpecError(f"unknown mode {mode!r} of randomise; {nearest(mode, get_args(Mode))}")
 
     def run(self, model: Any, examples: Sequence[Example], bar: Progress | None = None) -> list[Row]:
         """Return one row per example, method, mode, block and seed; the model is restored bit for bit."""
