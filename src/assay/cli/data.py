@@ -65,6 +65,7 @@ def _summary(data: Dataset) -> Iterator[tuple[str, str]]:
     annotators = sorted({len(example.rationales) for example in data if example.rationales})
     yield "name", data.name
     yield "split", data.split or "-"
+    yield "columns", ", ".join(f"{role}={name}" for role, name in data.roles.items()) or "-"
     yield "task", data.task
     yield "examples", f"{len(data):,}"
     yield from _labels(data)

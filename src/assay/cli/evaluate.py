@@ -77,6 +77,8 @@ def _print(result: Result) -> None:
     console.print(ranking_table(result, console.width))
     for metric in result.comparisons:
         console.print(result.sentence(metric))
-    if result.past_limit is not None:
-        console.print(result.past_limit.sentence, style="yellow")
+    for remark in result.remarks:
+        console.print(remark, style="dim")
+    for warning in result.warnings:
+        console.print(f"warning: {warning}", style="yellow")
     console.print(f"\n{result.overall}", style="bold")

@@ -20,6 +20,7 @@ from assay.cli._options import (
     INPUT,
     MODEL_OPTIONS,
     OUTPUT,
+    ColumnRoles,
     ModelOptions,
     Settings,
     command_app,
@@ -43,7 +44,7 @@ app = command_app(
 
 
 @app.default
-@settings_from(Evaluate, only=("units", "removal", "scope", "seed", "batch_tokens"))
+@settings_from(Evaluate, only=("scale", "units", "removal", "scope", "seed", "batch_tokens"))
 def explain(
     *inputs: Annotated[
         str, Parameter(group=INPUT, help="Texts to explain; for a model of images, image files or a folder of them.")
@@ -55,6 +56,7 @@ def explain(
             group=INPUT, help="File to explain: jsonl, json, csv, tsv or txt, also .gz; it may hold paths of images."
         ),
     ] = None,
+    columns: Annotated[ColumnRoles, Parameter(group=INPUT)] = None,
     model: Annotated[ModelOptions, MODEL_OPTIONS] = ModelOptions(),
     method: Annotated[
         list[str] | None,
@@ -68,6 +70,10 @@ def explain(
         str | None,
         Parameter(group=EXPLANATION, help="Class to explain, by name or index. Default: the predicted class."),
     ] = None,
+    against: Annotated[
+        str | None,
+        Parameter(group=EXPLANATION, help="Explain what speaks for the class rather than for this one."),
+    ] = None,
     settings: Settings,
     output: Annotated[
         Path | None, Parameter(group=OUTPUT, help="JSON Lines file for --input; rerun the same command to resume.")
@@ -78,13 +84,18 @@ def explain(
 ) -> None:
     if (input is None) != (output is None):
         raise SpecError("--input and --output go together; to explain single texts, give them as arguments")
+    if columns is not None and input is None:
+        raise SpecError("--columns is for the columns of --input")
     if input is not None and (html is not None or json):
         raise SpecError("--html and --json are for texts given as arguments; --input writes JSON Lines to --output")
     check_writable(html)
-    options: dict[str, Any] = {"target": target, **settings.given()}
+    options: dict[str, Any] = settings.given()
+    options["target"] = assay.Target(target, against, options.pop("scale", None))
     if input is not None and output is not None:
         with resumable():
-            report = assay.explain_file(model.load(), input, output, method, overwrite=overwrite, **options)
+            report = assay.explain_file(
+                model.load(), input, output, method, columns=columns, overwrite=overwrite, **options
+            )
         _print_report(report, output)
         sys.exit(1 if report.errors else 0)
     explained = assay.explain(model.load(), _inputs(inputs, text_pair), method, **options)

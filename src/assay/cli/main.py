@@ -9,7 +9,9 @@ from pathlib import Path
 
 from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, UnusedCliTokensError
 
+import assay
 from assay import __version__
+from assay.cli._plugins import split_plugins
 from assay.core.console import Console
 from assay.core.errors import AssayError
 
@@ -23,7 +25,8 @@ COMMANDS = {
 app = App(
     name="assay",
     help="Explain the predictions of transformer models and measure which explanations can be trusted.",
-    help_epilogue="Run `assay COMMAND --help` for the options of a command and examples.",
+    help_epilogue="Run `assay COMMAND --help` for the options of a command and examples. "
+    "Every command takes --plugin FILE: a Python file that registers methods, metrics, ... of your own.",
     version=f"assay {__version__}",
     group_commands=Group("Other", sort_key=len(COMMANDS)),
     default_parameter=Parameter(allow_repeating=True),  # the last value counts
@@ -76,7 +79,10 @@ def main() -> None:
 
     warnings.showwarning = show_warning
     try:
-        app(sys.argv[1:])
+        arguments, plugins = split_plugins(sys.argv[1:])
+        for plugin in plugins:
+            assay.load_plugin(plugin)
+        app(arguments)
     except (AssayError, CycloptsError) as error:
         console.print(f"error: {_sentence(error)}", style="red")
         sys.exit(2)

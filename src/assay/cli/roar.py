@@ -21,6 +21,7 @@ from assay.cli._options import (
     MODEL,
     OUTPUT,
     TRAINING,
+    ColumnRoles,
     DryRun,
     EngineOptions,
     JsonFile,
@@ -60,6 +61,7 @@ class RoarTraining:
     """Validate on only this many examples, drawn at random."""
     max_length: int | None = None
     """Truncate inputs to this many tokens. Default: 512."""
+    columns: ColumnRoles = None
 
 
 @app.default

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 
 from assay.core.errors import SpecError, nearest
+from assay.core.spec import as_pairs
 
 FIXED_ORDER = (  # (text, text_pair): used if both columns exist and there is no column "text"
     ("premise", "hypothesis"), ("sentence1", "sentence2"), ("question1", "question2"), ("sentence_a", "sentence_b"),
@@ -91,12 +92,7 @@ def _used(columns: Columns) -> frozenset[str]:
 
 def as_columns(given: ColumnMap | str | None) -> ColumnMap | None:
     """Roles as a dict, or as the command line writes them: "text=review,label=stars"; "label=" switches a role off."""
-    if not isinstance(given, str):
-        return given
-    pairs = [part.partition("=") for part in given.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise SpecError(f"cannot read the columns {given!r}; write role=column,..., such as text=review,label=stars")
-    return {role.strip(): column.strip() or None for role, _, column in pairs}
+    return None if given is None else as_pairs(given, "text=review,label=stars")
 
 
 def guess_columns(names: Collection[str], given: ColumnMap | None = None) -> Columns:

@@ -83,6 +83,11 @@ class Dataset(Sequence[Example]):
         raise TargetError(f"{self.name or 'the data'} has no label {label!r}; {nearest(str(label), names)}")
 
 
+def content_hash(example: Example) -> str:
+    """A short hash of all that can change the explanation of one example."""
+    return hashlib.sha256(_bytes(example)).hexdigest()[:16]
+
+
 def _bytes(example: Example) -> bytes:
     """One example as bytes, identical on every machine."""
     pixels = b"" if example.image is None else _pixels(example.image)

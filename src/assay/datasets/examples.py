@@ -42,7 +42,8 @@ def as_inputs(inputs: Any) -> Any:
 def as_examples(inputs: Any, columns: ColumnMap | str | None = None) -> Iterator[Example]:
     """Yield an Example per input; an input without an id gets its position. columns: {role: column} of rows."""
     items, given = as_inputs(inputs), as_columns(columns)
-    roles = _of_table(items, given or {}) if isinstance(items, Sequence) else None
+    is_table = isinstance(items, Sequence) and all(isinstance(item, Mapping) for item in items)
+    roles = warn_of_unused(items, given) if is_table else None
     for index, item in enumerate(items):
         yield as_example(item, index, given, roles)
 
@@ -112,12 +113,12 @@ def example_from_row(row: Row, columns: Columns, index: int) -> Example:
     return example
 
 
-def _of_table(items: Sequence[Any], given: ColumnMap) -> Columns | None:
-    """The columns of a list of rows, with a warning about texts that are left out; None for other lists."""
-    if not items or not all(isinstance(item, Mapping) for item in items):
+def warn_of_unused(rows: Sequence[Row], given: ColumnMap | None) -> Columns | None:
+    """The columns of some rows, with a warning about texts that are left out; None for no rows."""
+    if not rows:
         return None
-    columns = guess_columns(present_columns(items), given)
-    for note in column_notes(items, columns, given):
+    columns = guess_columns(present_columns(rows), given)
+    for note in column_notes(rows, columns, given or {}):
         warnings.warn(note, DataWarning, stacklevel=2)
     return columns.without_rationales()
 

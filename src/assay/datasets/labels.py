@@ -48,7 +48,7 @@ def _clean(value: Any, i: int) -> Label:
     if not isinstance(value, int | float | None):
         raise InputError(f"unsupported label type {type(value).__name__}; give a name, an integer or a score", i)
     if value is not None and not abs(value) <= LARGEST:
-        raise InputError(f"the label is {_short(value)}; give a name, an index or a score, or None for no label", i)
+        raise InputError(f"the label is {_short(value)}; give a name, an index or a score, or leave it empty", i)
     return value
 
 

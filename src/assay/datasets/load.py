@@ -21,7 +21,7 @@ from assay.datasets.examples import as_inputs
 from assay.datasets.label_map import LabelMap, with_label_map
 from assay.datasets.read import READABLE, format_of, label_names, read_rows, stem_of
 from assay.datasets.sources import make_dataset, sources, wraps
-from assay.datasets.splits import choose_split, names_a_split, split_files
+from assay.datasets.splits import NoSplitError, choose_split, names_a_split, split_files
 
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?(:[\w.-]+)?")
 
@@ -31,7 +31,7 @@ def load_dataset(
     *,
     split: str | None = None,
     columns: ColumnMap | str | None = None,
-    label_map: LabelMap | None = None,
+    label_map: LabelMap | str | None = None,
     limit: int | None = None,
     seed: int = 0,
 ) -> Dataset:
@@ -79,7 +79,7 @@ def _from_spec(spec: Spec, split: str | None, columns: ColumnMap | None) -> Data
 
 def _refuse(split: str | None, columns: ColumnMap | None, what: str) -> None:
     if split is not None:
-        raise SpecError(f"{what} has no split {split!r}; leave the split out")
+        raise NoSplitError(f"{what} has no split {split!r}; leave the split out")
     if columns is not None:
         raise SpecError(f"the columns of {what} cannot be chosen; leave the columns out")
 
@@ -117,7 +117,7 @@ def _nearby(path: Path) -> str:
 
 def _from_file(path: Path, split: str | None, columns: ColumnMap | None) -> Dataset:
     if split is not None:
-        raise SpecError(f"{path.name} is a single file and has no split {split!r}; leave the split out")
+        raise NoSplitError(f"{path.name} is a single file and has no split {split!r}; leave the split out")
     stem = stem_of(path)
     if names_a_split(stem):
         return _read((path,), path.absolute().parent.name, stem, columns)

@@ -51,7 +51,7 @@ def as_single_row(inputs: Any) -> Mapping[str, Any] | None:
                 f"choose one of the splits {', '.join(map(str, inputs))}, such as data[{next(iter(inputs))!r}]"
             )
         return None if all(map(_is_column, inputs.values())) else inputs
-    index = getattr(inputs, "index", None)
+    index: Any = getattr(inputs, "index", None)
     if not is_series(inputs) or not hasattr(index, "tolist"):
         return None
     names = index.tolist()

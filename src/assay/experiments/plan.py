@@ -9,6 +9,7 @@ from typing import Any
 
 from assay.core.errors import AssayError, SpecError, nearest
 from assay.core.spec import Spec, parse, split
+from assay.core.user_code import load_plugin
 from assay.experiments.job import Job
 from assay.experiments.plan_entries import read_data, read_models
 from assay.experiments.references import DataReference, ExternalModel, TrainedModel
@@ -17,7 +18,7 @@ from assay.experiments.study import STUDIES, Study, StudyCell, StudyContext
 from assay.experiments.worker import Worker
 from assay.experiments.yaml_node import YamlNode, build_node
 
-TOP_KEYS = ("name", "seed", "data", "models", "studies")
+TOP_KEYS = ("name", "seed", "plugins", "data", "models", "studies")
 STUDY_KEYS = ("kind", "models", "data")  # of every study
 TRAINED_ON = "trained_on"  # in place of a data set's name: whatever the model was trained on
 RESERVED = ("train", "rows", "index", "models", "figures")  # names of files in a report
@@ -56,11 +57,20 @@ def read_plan(path: str | Path, store: Store) -> Plan:
 def make_plan(root: YamlNode, store: Store) -> Plan:
     """Make the jobs of a plan; the store holds the models that are trained already."""
     root.allow(TOP_KEYS)
+    _load_plugins(root)
     data = read_data(root.at("data"))
     models, trainings = read_models(root.at("models"), data)
     cells = tuple(_cells(root, models, data, Worker(store)))
     jobs = [*trainings, *(job for cell in cells for job in cell.jobs)]
     return Plan(str(root.value("name") or root.name), trainings, cells, {job.key: job for job in jobs})
+
+
+def _load_plugins(root: YamlNode) -> None:
+    """Load the user's own methods, metrics, ... before anything names them."""
+    if root.value("plugins") is None:
+        return
+    for _, node in root.at("plugins").items():
+        node.reading(load_plugin, node.text)
 
 
 def _cells(root: YamlNode, models: Models, data: Mapping[str, DataReference], worker: Worker) -> Iterator[StudyCell]:

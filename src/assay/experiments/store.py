@@ -16,6 +16,7 @@ from assay.core.files import replacing
 from assay.experiments.artifacts import Artifacts
 
 Note = Literal["failed", "skipped"]
+NOTES: Mapping[Note, tuple[str, ...]] = {"failed": ("error",), "skipped": ("reason",)}  # what each must say
 STALE = 3600.0  # seconds after which a temporary file belongs to a process that died
 
 
@@ -27,6 +28,9 @@ class Record:
     spec: Mapping[str, Any]
     rows: Any
     provenance: Mapping[str, Any]
+
+
+FIELDS: Mapping[str, type] = {"key": str, "spec": dict, "rows": object, "provenance": dict}  # of a stored record
 
 
 def canonical(content: Any) -> str:
@@ -75,7 +79,7 @@ class Store:
     def get(self, key: str) -> Record | None:
         path = self.path(key)
         try:
-            record = from_text(path.read_text(encoding="utf-8"))
+            record, _ = from_text(path.read_text(encoding="utf-8"))
             if record.key != key:
                 raise ValueError("its content is not what was written")
         except FileNotFoundError:
@@ -97,7 +101,9 @@ class Store:
     def note(self, note: Note, key: str) -> dict[str, Any] | None:
         path = self.note_path(note, key)
         try:
-            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            content = read_json(path.read_text(encoding="utf-8"))
+            if not isinstance(content, dict) or not all(isinstance(content.get(key), str) for key in NOTES[note]):
+                raise ValueError(f"it is not a note on a {note} job")
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -126,27 +132,45 @@ class Store:
                 part.unlink(missing_ok=True)
 
 
-def to_text(record: Record) -> str:
-    """A record as one line of JSON, with a checksum of its rows."""
-    return json.dumps({**asdict(record), "check": _check(record.rows)})
+def to_text(record: Record, **more: Any) -> str:
+    """A record as one line of JSON, with a checksum of all of it. more: what an archive adds."""
+    content = json.loads(json.dumps({**asdict(record), **more}))  # as it will be read: keys are texts
+    return json.dumps({**content, "checksum": _checksum(content)})
 
 
-def from_text(text: str) -> Record:
-    """Read what `to_text` wrote; ValueError if it is incomplete."""
-    data = json.loads(text)
-    try:
-        record = Record(data["key"], data["spec"], data["rows"], data["provenance"])
-    except KeyError as error:
-        raise ValueError(f"it has no {error}") from error
-    except TypeError as error:
-        raise ValueError("it is not a record") from error
-    if data.get("check", _check(record.rows)) != _check(record.rows):
+def from_text(text: str) -> tuple[Record, dict[str, Any]]:
+    """The record that `to_text` wrote, and what an archive added; ValueError if it is incomplete."""
+    data = read_json(text)
+    if not isinstance(data, dict):
+        raise ValueError("it is not a record")
+    for name, kind in FIELDS.items():
+        if name not in data:
+            raise ValueError(f"it has no {name!r}")
+        if not isinstance(data[name], kind):
+            raise ValueError(f"its {name!r} is {data[name]!r:.50}")
+    if not _is_intact(data):
         raise ValueError("its content is not what was written")
-    return record
+    more = {name: value for name, value in data.items() if name not in (*FIELDS, "checksum", "check")}
+    return Record(**{name: data[name] for name in FIELDS}), more
 
 
-def _check(rows: Any) -> str:
-    return hashlib.sha256(canonical(rows).encode()).hexdigest()
+def _is_intact(data: dict[str, Any]) -> bool:
+    """Whether the checksum is right; that of older records is `check`, of the rows alone."""
+    if "checksum" not in data:
+        return bool(data.get("check", _checksum(data["rows"])) == _checksum(data["rows"]))
+    return bool(data["checksum"] == _checksum({name: value for name, value in data.items() if name != "checksum"}))
+
+
+def _checksum(content: Any) -> str:
+    return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+
+def read_json(text: str) -> Any:
+    """JSON; ValueError also if it is nested too deeply."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def reason(error: Exception) -> str:

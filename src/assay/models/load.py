@@ -35,7 +35,7 @@ def load_model(
     tokenizer: Any = None,
     *,
     task: str | None = None,
-    labels: Labels | None = None,
+    labels: Labels | str | None = None,
     prompt: str | Prompt | Messages | None = None,
     device: str | torch.device | None = None,
     dtype: str | torch.dtype | None = None,
@@ -50,7 +50,8 @@ def load_model(
     returns a row of numbers for each; a scikit-learn pipeline; a torch module that takes texts; or
     "module:attribute", which imports one of these.
     task: "classification", "multi_label" or "regression"; None infers it.
-    labels: a list of names for the classes; with `prompt`, a dict {name: word that follows the prompt}.
+    labels: a list of names for the classes; with `prompt`, a dict {name: word that follows the prompt}. Or a text:
+    "negative,positive"; "negative= bad,positive= good".
     prompt: a template with a {text} slot, which turns a causal language model into a classifier; "chat: ..." or a list
     of {"role": ..., "content": ...} follows the model's chat template.
     device, dtype: where and in which precision to load the weights.
@@ -59,6 +60,7 @@ def load_model(
     function: for a function only: outputs, mask, name, version, batch_size, retries, per_second, max_calls and cache;
     see `FunctionSettings` and the guide docs/functions.md.
     """
+    labels = as_labels(labels)
     given = {"tokenizer": tokenizer, "task": task, "labels": labels, "prompt": prompt, "device": device, "dtype": dtype}
     if task is not None and task not in TASKS:
         raise ModelError(f"unknown task {task!r}; {nearest(str(task), TASKS)}")
@@ -131,6 +133,21 @@ def check_exists(base: str) -> None:
     source = Source(base)
     with source.readable_errors():
         source.config()
+
+
+def as_labels(labels: Any) -> Any:
+    """Labels written as a text, "negative,positive" or "negative= bad,positive= good"; spaces belong to the words."""
+    if not isinstance(labels, str):
+        return labels
+    pairs = [part.partition("=") for part in labels.split(",")]
+    if "=" not in labels:
+        return [name.strip() for name, _, _ in pairs]
+    if not all(word for _, _, word in pairs):
+        raise ModelError(
+            f"cannot read the labels {labels!r}; write name,... or, with a prompt, name=word,... such as "
+            "'positive= good,negative= bad'"
+        )
+    return {name.strip(): word for name, _, word in pairs}
 
 
 def check_labels(labels: object, *, prompted: bool) -> None:

@@ -16,12 +16,13 @@ from transformers import PreTrainedModel
 from assay.core import interrupts
 from assay.core.errors import ModelError, RowError
 from assay.core.rng import seed_of
-from assay.core.types import Example
+from assay.core.types import Example, Scale, Target
 from assay.models import hooks
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.encoding import Batch, Encoding, Rows, collate
 from assay.models.exclusive import exclusive
 from assay.models.families import Family
+from assay.models.identity import config_hash, processor_hash, tokenizer_hash
 from assay.models.readout import LabelWords, Readout
 from assay.models.target import Targets
 from assay.models.trace import Trace
@@ -125,6 +126,8 @@ class Model:
         prompt = None if text is None else text.prompt
         return {
             "model": self.fingerprint,
+            "config": config_hash(self.hf.config),
+            "reader": _reader_hash(self.encoder),
             "labels": list(self.labels),
             "task": self.task,
             "prompt": None if prompt is None else repr(prompt),
@@ -158,6 +161,16 @@ class Model:
         from assay.models.prediction import predict
 
         return predict(self, inputs, batch_tokens)
+
+    def targets(self, requested: Sequence[Target], scale: Scale) -> Targets:
+        """Targets with a method's scale where the caller named none.
+
+        A label word is one of a whole vocabulary: its logit alone says nothing about the other labels and rises and
+        falls with them, so the default is its log odds against them.
+        """
+        if scale == "logit" and isinstance(self.readout, LabelWords):
+            requested = [replace(t, scale="log_odds") if t.scale is t.against is None else t for t in requested]
+        return Targets(tuple(requested), scale, self.task == "multi_label")
 
     # --- forward and backward passes -------------------------------------------------------------------------------
 
@@ -311,6 +324,10 @@ class Model:
         """Drop cached outputs of weights that may have changed."""
         if isinstance(self.readout, LabelWords):
             self.readout.cache.clear()
+
+
+def _reader_hash(encoder: TextEncoder | ImageEncoder) -> str:
+    return tokenizer_hash(encoder.tokenizer) if isinstance(encoder, TextEncoder) else processor_hash(encoder.processor)
 
 
 def wide(tensor: Tensor) -> Tensor:

@@ -59,6 +59,12 @@ class StudyResult:
     def to_dict(self) -> Row:
         """Plain JSON; only `provenance` differs between two runs of the same study."""
         content: Row = plain(
-            {"settings": self.settings, "summary": self.summary, "rows": self.rows, "provenance": versions()}
+            {
+                "settings": self.settings,
+                "notes": list(self.data.notes),
+                "summary": self.summary,
+                "rows": self.rows,
+                "provenance": versions(),
+            }
         )
         return content

@@ -59,7 +59,7 @@ def test_names_beside_the_numbers():
         ({"label": [0, 1]}, "row 1: unsupported label type list"),
         ({"score": "high"}, "row 1: the score 'high' is not a number"),
         ({"score": float("inf")}, "the label is inf"),
-        ({"label": float("nan")}, "row 1: the label is nan; give a name, an index or a score, or None for no label"),
+        ({"label": float("nan")}, "row 1: the label is nan; give a name, an index or a score, or leave it empty"),
         ({"score": "9" * 400}, "the score is inf"),
         ({"label": 10**5000}, "the label is larger than 1e[+]300"),
     ],
