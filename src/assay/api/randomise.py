@@ -13,9 +13,7 @@ from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
 from assay.studies.randomise.result import Randomised
-from assay.studies.randomise.study import Randomise
-
-LIMIT = 50  # examples by default
+from assay.studies.randomise.study import LIMIT, Randomise
 
 
 @said_once
