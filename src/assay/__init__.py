@@ -5,7 +5,16 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from assay.core.errors import AssayError, InputError, ModelError, SpecError, StoreError, TargetError, UnsupportedError
+from assay.core.errors import (
+    AssayError,
+    DataWarning,
+    InputError,
+    ModelError,
+    SpecError,
+    StoreError,
+    TargetError,
+    UnsupportedError,
+)
 
 if TYPE_CHECKING:
     from assay.api.archive import pack, unpack
@@ -68,6 +77,7 @@ __all__ = [
     "Attribution",
     "Attributions",
     "Cost",
+    "DataWarning",
     "Example",
     "InputError",
     "ModelError",

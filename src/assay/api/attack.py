@@ -21,7 +21,7 @@ LIMIT = 16  # examples by default
 def attack(
     model: Any = "builtin",
     data: Any = "builtin",
-    methods: Sequence[Any] | None = None,
+    methods: Sequence[Any] | str | None = None,
     *,
     limit: int | None = LIMIT,
     store: str | Path | None = None,

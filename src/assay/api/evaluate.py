@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.api.settings import make_settings
-from assay.core.notices import said_once
+from assay.core.notices import notice, said_once, unsaid
 from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.explainers.given import given_scores
@@ -21,11 +21,12 @@ from assay.studies.evaluate.study import Evaluate
 def evaluate(
     model: Any = "builtin",
     data: Any = "builtin",
-    methods: Sequence[Any] | None = None,
-    metrics: Sequence[Any] | None = None,
+    methods: Sequence[Any] | str | None = None,
+    metrics: Sequence[Any] | str | None = None,
     *,
     scores: Mapping[str, Any] | Sequence[str] | None = None,
     limit: int | None = None,
+    label_map: Mapping[str, str | None] | None = None,
     store: str | Path | None = None,
     progress: bool | None = None,
     **settings: Any,
@@ -33,16 +34,21 @@ def evaluate(
     """Rank explanation methods by metrics, with confidence intervals, tests and a verdict.
 
     model: anything `load_model` takes. data: anything `load_dataset` takes. methods, metrics: specs such as
-    "lime(samples=500)", or objects; None is a default choice. scores: explanations made elsewhere to judge beside them,
-    {name: Attributions or JSON Lines file}. limit: evaluate a random subset of this many examples.
-    store: a folder for finished work, which the same call reuses; None is a cache folder.
-    settings: protocol, removal, units, scope, target, scale, agreement, seed and batch_tokens of `Evaluate`.
+    "lime(samples=500)" in a list or a text with commas, or objects; None is a default choice. scores: explanations made
+    elsewhere to judge beside them, {name: Attributions or JSON Lines file}. limit: a random subset of this many
+    examples. label_map: the model's names of labels, such as {"pos": "positive"}. store: a folder for finished work,
+    which the same call reuses; None is a cache folder.
+    settings: protocol, removal, units, scope, target, scale, agreement, margin, seed and batch_tokens of `Evaluate`.
     """
     study = make_settings(Evaluate, {"methods": methods, "metrics": metrics, "scores": _scores(scores), **settings})
-    loaded, dataset = load_model(model), load_dataset(data)
+    loaded, dataset = load_model(model), load_dataset(data, label_map=label_map)
     dataset = dataset if limit is None else dataset.take(limit, study.seed)
-    records = run_study(study, "evaluate", loaded, dataset, store=store, progress=progress)
-    return Result(Evaluation.join(study.task(dataset, loaded), loaded, dataset, records))
+    with unsaid("length", "samples"):  # the result says these, also where records were there already
+        records = run_study(study, "evaluate", loaded, dataset, store=store, progress=progress)
+    result = Result(Evaluation.join(study.task(dataset, loaded), loaded, dataset, records))
+    for warning in result.warnings:
+        notice("result", warning)
+    return result
 
 
 def _scores(scores: Mapping[str, Any] | Sequence[str] | None) -> Any:

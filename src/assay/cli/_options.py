@@ -72,32 +72,6 @@ def _numbers(kind: Callable[[str], Number], text: str) -> list[Number]:
         raise SpecError(f"{text!r} is not a list of numbers such as 1,2") from error
 
 
-def columns_by_role(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
-    """Read "text=review,label=stars"; "rationales=" switches a role off."""
-    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise SpecError("write role=column,..., e.g. --columns text=review,label=stars")
-    return {role.strip(): column.strip() or None for role, _, column in pairs}
-
-
-def names_by_label(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
-    """Read "pos=positive,neg=negative"; "unclear=" leaves the examples of a label unlabelled."""
-    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise SpecError("write label=name,..., e.g. --label-map pos=positive,neg=negative")
-    return {label.strip(): name.strip() or None for label, _, name in pairs}
-
-
-def names_or_words(_: Any, tokens: Sequence[Token]) -> dict[str, str] | list[str]:
-    """Read "negative,positive", or with a prompt "positive= good,negative= bad"; spaces belong to the words."""
-    if "=" not in tokens[-1].value:
-        return [name.strip() for name in tokens[-1].value.split(",")]
-    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
-    if not all(word for _, _, word in pairs):
-        raise SpecError("write name,... or, with a prompt, name=word,..., e.g. --labels 'positive= good,negative= bad'")
-    return {name.strip(): word for name, _, word in pairs}
-
-
 def values_by_tag(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
     """Read the values of a repeatable option such as --only seed=0,1 --only method=lime."""
     pairs = [token.value.partition("=") for token in tokens]
@@ -119,17 +93,15 @@ def flag(help: str, group: Group) -> Parameter:
 # --- groups of options -----------------------------------------------------------------------------------------------
 
 ColumnRoles = Annotated[
-    dict[str, str | None] | None,
-    list_option(
-        columns_by_role,
+    str | None,
+    Parameter(
         metavar="ROLE=COLUMN,...",
         help="Columns to read where their names are not recognised, e.g. text=review,label=stars.",
     ),
 ]
 LabelNames = Annotated[
-    dict[str, str | None] | None,
-    list_option(
-        names_by_label,
+    str | None,
+    Parameter(
         metavar="LABEL=NAME,...",
         help="Names that labels of the data have in the model, e.g. pos=positive,neg=negative.",
     ),
@@ -145,8 +117,8 @@ class ModelOptions:
     """Folder, hub id or module:attribute (a function, a scikit-learn pipeline or a loaded model in your own code);
     'builtin' is a small sentiment classifier."""
     prompt: str | None = None
-    """Prompt with a {text} slot, to classify with a causal language model."""
-    labels: Annotated[dict[str, str] | list[str] | None, list_option(names_or_words, metavar="NAME[=WORD],...")] = None
+    """Prompt with a {text} slot, to classify with a causal language model; 'chat: ...' uses its chat template."""
+    labels: Annotated[str | None, Parameter(metavar="NAME[=WORD],...")] = None
     """Names of the classes, in the order of the model's outputs; with a prompt, the word that follows it for each."""
     task: Literal["classification", "multi_label", "regression"] | None = None
     """What the outputs mean. Default: inferred."""
@@ -156,6 +128,8 @@ class ModelOptions:
     """Precision of the weights, such as float32 or bfloat16."""
     max_length: int | None = None
     """Truncate inputs to this many tokens. Default: the model's limit."""
+    trust_remote_code: Annotated[bool, Parameter(negative=(), show_default=False)] = False
+    """Run Python code that the model's folder or hub id brings. Without it no foreign code runs."""
 
     def load(self) -> Model:
         return assay.load_model(
@@ -166,6 +140,7 @@ class ModelOptions:
             device=self.device,
             dtype=self.dtype,
             max_length=self.max_length,
+            trust_remote_code=self.trust_remote_code,
         )
 
 

@@ -28,7 +28,8 @@ from assay.cli._options import (
     command_app,
     settings_from,
 )
-from assay.cli._output import check_writable, finish_study, interval_cell
+from assay.cli._output import finish_study, interval_cell
+from assay.core.files import check_writable
 from assay.studies.attack.result import MEASURE_NAMES
 from assay.studies.attack.study import Attack
 

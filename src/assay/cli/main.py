@@ -8,11 +8,11 @@ import warnings
 from pathlib import Path
 
 from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, UnusedCliTokensError
-from rich.console import Console
 
 import assay
 from assay import __version__
 from assay.cli._plugins import split_plugins
+from assay.core.console import Console
 from assay.core.errors import AssayError
 
 COMMANDS = {
@@ -67,12 +67,12 @@ def _sentence(error: Exception) -> str:
 
 def main() -> None:
     """Run a command. Refused input ends with one sentence and exit code 2, Ctrl-C with exit code 130."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = Console(stderr=True, soft_wrap=True)
     shown: set[str] = set()
 
     def show_warning(message: Warning | str, *_: object, **__: object) -> None:  # once each: jobs repeat them
         if str(message) not in shown:
-            console.print(f"warning: {message}", style="yellow", markup=False)
+            console.print(f"warning: {message}", style="yellow")
         shown.add(str(message))
 
     warnings.showwarning = show_warning
@@ -82,7 +82,7 @@ def main() -> None:
             assay.load_plugin(plugin)
         app(arguments)
     except (AssayError, CycloptsError) as error:
-        console.print(f"error: {_sentence(error)}", style="red", markup=False)
+        console.print(f"error: {_sentence(error)}", style="red")
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

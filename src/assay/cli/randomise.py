@@ -27,7 +27,8 @@ from assay.cli._options import (
     command_app,
     settings_from,
 )
-from assay.cli._output import check_writable, finish_study, interval_cell
+from assay.cli._output import finish_study, interval_cell
+from assay.core.files import check_writable
 from assay.reports.method_style import short_names
 from assay.studies.randomise.study import Randomise
 

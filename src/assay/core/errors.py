@@ -7,6 +7,8 @@ AssayError
 ├── ModelError        a model that cannot be loaded, or that returns NaN or infinity
 ├── StoreError        a record or artefact that cannot be read or written
 └── UnsupportedError  a method, removal or unit that does not work with this family of models
+
+DataWarning is a warning: data that may have been misread.
 """
 
 from __future__ import annotations
@@ -14,9 +16,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from assay.core.printable import printable
+
 
 class AssayError(Exception):
     """Base class. The message says what was given, what is allowed and what to do."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())  # it often quotes a file or a name of somebody else
 
 
 class SpecError(AssayError, ValueError):
@@ -29,6 +36,10 @@ class InputError(AssayError, ValueError):
     def __init__(self, message: str, index: int | None = None) -> None:
         super().__init__(message if index is None else f"input {index}: {message}")
         self.message, self.index = message, index
+
+
+class DataWarning(UserWarning):
+    """Something in the data that may have been misread; also in the notes of the Dataset and on every page."""
 
 
 class TargetError(AssayError, ValueError):

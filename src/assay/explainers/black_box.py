@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from assay.core.errors import InputError
 from assay.core.rng import generator
 from assay.core.types import Attribution, Cost
-from assay.explainers.assemble import attribution, checked_scores, targets_and_values
+from assay.explainers.assemble import attribution, checked_scores, known_values
 from assay.explainers.protocols import Reader
 from assay.explainers.round import Round
 from assay.explainers.starved import notice_starved
@@ -38,7 +38,7 @@ def explain_black_box(method: Any, inputs: Round) -> list[Attribution]:
     start = time.perf_counter()
     results = run_flows(game, flows, value)
     seconds = (time.perf_counter() - start) / max(1, len(encodings))
-    known = targets_and_values(targets)
+    known = known_values(targets)
     attributions = []
     for i, (encoding, result) in enumerate(zip(encodings, results, strict=True)):
         tally, (forwards, earlier) = game.tallies[i], before[i]

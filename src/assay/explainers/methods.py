@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.core.errors import SpecError, UnsupportedError
-from assay.core.spec import Spec
+from assay.core.spec import Spec, check_numbers
 from assay.explainers import METHODS
 from assay.explainers.protocols import BlackBox, Composite, Reader, why_not_a_method
 from assay.models.model import Model
@@ -16,12 +16,19 @@ from assay.models.model import Model
 def named_methods(methods: Iterable[Any]) -> dict[str, Any]:
     """Method objects by the spec under which the caller asked for them."""
     by_name: dict[str, Any] = {}
-    for given in methods:
+    asked = list(methods)
+    if not asked:
+        raise SpecError("no method is named; give at least one, e.g. lime (`assay list methods` shows all)")
+    for given in asked:
         method = METHODS.make(given) if isinstance(given, str | Spec) else given
         if isinstance(given, type):
             raise SpecError(f"{given.__name__} is a class; give an object, {given.__name__}()")
         if (reason := why_not_a_method(method)) is not None:
             raise SpecError(f"{given!r} is not a method. {reason}")
+        for name, value in getattr(
+            method, "__dict__", {}
+        ).items():  # an object was not built from a spec, which is checked
+            check_numbers(name, value)
         by_name[str(given) if isinstance(given, str | Spec) else str(Spec.of(given, full=False))] = method
     return by_name
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,9 +27,21 @@ class Round:
     seed: int
     attributions: dict[Spec, list[Attribution]] = field(default_factory=dict)  # by method; ensembles reuse them
 
+    def take(self, index: Sequence[int], requested: Sequence[Target]) -> Round:
+        """Some of the inputs with other targets. Masks that have run do not run again."""
+        return Round(
+            self.model,
+            tuple(self.indices[i] for i in index),
+            tuple(self.encodings[i] for i in index),
+            tuple(requested),
+            self.game.take(index),
+            self.budget,
+            self.seed,
+        )
+
     def targets(self, method: Any) -> Targets:
         """The targets of all inputs, on the method's scale where the caller named none."""
-        return Targets(self.requested, method.facts.scale, self.model.task == "multi_label")
+        return self.model.targets(self.requested, method.facts.scale)
 
     def seed_key(self, method: Any, encoding: Encoding) -> tuple[object, ...]:
         """What seeds a method's random draws for an input: never its place in a batch."""

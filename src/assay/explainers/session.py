@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
-
 from assay.core.attributions import Attributions
 from assay.core.errors import AssayError, InputError, SpecError
 from assay.core.memory import trim_heap
@@ -24,6 +22,7 @@ from assay.explainers.white_box import explain_white_box
 from assay.masking.game import Game
 from assay.masking.removal import Removal, removal_for
 from assay.masking.units import divide, kind_for
+from assay.models.batches import default_budget as default_budget
 from assay.models.encoding import Encoding
 from assay.models.load import load_model
 from assay.models.model import Model
@@ -127,8 +126,3 @@ class Session:
             return parse_target(target, self.model.labels, self.model.task)
         except AssayError as error:
             raise type(error)(f"input {index}: {error}") from error
-
-
-def default_budget(device: torch.device) -> int:
-    """Positions per forward pass: small batches stay in a CPU's cache, accelerators need large ones."""
-    return 2048 if device.type == "cpu" else 16384

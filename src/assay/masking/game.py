@@ -65,6 +65,12 @@ class Game:
         self._run([(i, key, row) for (i, key), row in todo.items()])
         return [np.stack([self.memo[i][key] for key in names]) for (i, _), names in zip(requests, keys, strict=True)]
 
+    def take(self, index: Sequence[int]) -> Game:
+        """The game of some of the examples; masks that have run are known to both."""
+        part = Game(self.model, [self.encodings[i] for i in index], self.removal, self.budget, self.progress)
+        part.memo = [self.memo[i] for i in index]
+        return part
+
     def full(self) -> NDArray[np.float32]:
         """The outputs (B,C) of the whole inputs."""
         whole = [(i, np.ones((1, e.players), bool)) for i, e in enumerate(self.encodings)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.datasets.dataset import Dataset
@@ -21,7 +21,9 @@ class Fact:
 
 def data_fact(data: Dataset) -> Fact:
     split = f", {data.split}" if data.split else ""
-    return Fact("data", data.name or "unnamed", f"{len(data)} examples{split}")
+    columns = [data.roles[role] for role in ("text", "text_pair", "label", "score") if role in data.roles]
+    read = f"; columns: {', '.join(columns)}" if columns else ""
+    return Fact("data", data.name or "unnamed", f"{len(data)} examples{split}{read}")
 
 
 def study_facts(model: Model, data: Dataset, more: Sequence[Fact]) -> list[Fact]:
@@ -29,11 +31,26 @@ def study_facts(model: Model, data: Dataset, more: Sequence[Fact]) -> list[Fact]
     return [Fact("model", model.title, f"{model.family.name}, {model.n_blocks} blocks"), data_fact(data), *more]
 
 
-def few_examples(n: int) -> list[str]:
-    """A warning if there are too few examples for reliable intervals."""
-    if n >= SMALL:
+def data_warnings(data: Dataset) -> list[str]:
+    """Warnings about the data: too few examples, and what may have been misread."""
+    return [*few_examples(len(data)), *data.notes]
+
+
+def few_examples(counts: int | Mapping[str, int]) -> list[str]:
+    """A warning if there are too few examples for reliable intervals; given counts by metric, it names the metrics."""
+    by_name = counts if isinstance(counts, Mapping) else {"": counts}
+    few = {name: n for name, n in by_name.items() if n < SMALL}
+    if not few:
         return []
+    shared = len(few) == len(by_name) and len(set(few.values())) == 1
+    n = next(iter(few.values()))
+    words = _examples(n) if shared else ", ".join(f"{_examples(n)} for {name}" for name, n in few.items())
     return [
-        f"Only {n} example{'s' * (n != 1)}. With fewer than {SMALL}, intervals are too narrow and real differences "
-        "are easily missed."
+        f"Only {words}. With fewer than {SMALL}, intervals are too narrow and real differences are easily missed."
+        if max(few.values()) > 1
+        else f"Only {words}: there is no interval and no test."
     ]
+
+
+def _examples(n: int) -> str:
+    return f"{n} example{'s' * (n != 1)}"

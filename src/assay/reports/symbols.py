@@ -23,20 +23,29 @@ class Symbol:
 
 
 CONTROL = Symbol("–", "control", "none")
-BEST = Symbol("★", "best group", "best", ": not significantly different from the best, and better than random")
+BEST = Symbol("★", "best group", "best", ": not clearly different from the best, and clearly better than random")
 BETTER = Symbol("✓", "better than random", "good", ", but not in the best group")
-TIED = Symbol("☆", "tied", "open", ": not significantly different from the best or from random")
+ONLY_BETTER = Symbol("✓", "better than random", "good")
+TIED = Symbol("☆", "tied", "open", ": not clearly different from the best or from random")
 NO_BETTER = Symbol("○", "no better than random", "none")
 WORSE = Symbol("▼", "worse than random", "bad")
-BEST_WITHOUT_CONTROL = Symbol("★", "best group", "best", ": not significantly different from the best")
+BEST_WITHOUT_CONTROL = Symbol("★", "best group", "best", ": not clearly different from the best")
 BEHIND_WITHOUT_CONTROL = Symbol("·", "worse than the best", "none")
-ORDER = (BEST, BEST_WITHOUT_CONTROL, BETTER, TIED, NO_BETTER, WORSE, BEHIND_WITHOUT_CONTROL)
+ALONE = Symbol("·", "only method", "none")
+UNRANKED = Symbol("·", "not ranked", "none", ": the model is no basis for a ranking")
+ORDER = (
+    BEST, BEST_WITHOUT_CONTROL, BETTER, ONLY_BETTER, TIED, NO_BETTER, WORSE, BEHIND_WITHOUT_CONTROL, UNRANKED, ALONE,
+)  # fmt: skip
 
 
 def symbol_of(standing: Standing, comparison: Comparison) -> Symbol:
     """How a method compares with the best method and with the control."""
     if standing.method == comparison.control:
         return CONTROL
+    if comparison.unranked:
+        return UNRANKED
+    if len(comparison.methods) == 1:
+        return _alone(standing)
     if comparison.control is None:
         return BEST_WITHOUT_CONTROL if standing.best_group else BEHIND_WITHOUT_CONTROL
     if standing.worse_than_random:
@@ -44,6 +53,19 @@ def symbol_of(standing: Standing, comparison: Comparison) -> Symbol:
     if standing.best_group:
         return BEST if standing.beats_random else TIED
     return BETTER if standing.beats_random else NO_BETTER
+
+
+def _alone(standing: Standing) -> Symbol:
+    """A single method is best at nothing: it can only be compared with the control."""
+    if standing.beats_random is None:
+        return ALONE
+    return WORSE if standing.worse_than_random else ONLY_BETTER if standing.beats_random else NO_BETTER
+
+
+def gain_of(standing: Standing, comparison: Comparison) -> str:
+    """How much better than random, with a sign; empty for the control or without one."""
+    gain = comparison.gain(standing.method)
+    return "" if gain is None else f"{gain:+.2g}" if abs(gain) < 10 else f"{gain:+.0f}"
 
 
 def legend(comparisons: list[Comparison]) -> list[Symbol]:

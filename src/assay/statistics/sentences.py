@@ -18,6 +18,8 @@ MAX_LISTED = 5  # longer lists of methods are given as a number
 def verdict(c: Comparison, metric: str) -> str:
     """The best methods, how the methods compare with random, and what n examples cannot show."""
     head = f"{metric} ({c.better} is better, n = {c.n}): "
+    if c.unranked:
+        return f"{head}{_means(c)}; not ranked."
     return " ".join(part for part in (head + _lead(c), _against_control(c), power_note(c)) if part)
 
 
@@ -26,9 +28,9 @@ def power_note(c: Comparison) -> str:
     undecided = any(s.beats_random is False and not s.worse_than_random for s in c.standings)
     left_open = undecided or any(s.best_group for s in c.standings[1:])
     notes = [f"Caution: n = {c.n} is small, so intervals are too narrow."] if c.n < SMALL else []
-    if c.detectable == math.inf:
+    if c.detectable == math.inf and len(c.standings) > 1:
         notes.append("No difference can be significant with so few examples.")
-    elif c.detectable and (left_open or c.n < SMALL):
+    elif c.detectable and c.detectable > c.margin and (left_open or c.n < SMALL):
         notes.append(f"Mean differences below about {number(c.detectable)} may have been missed (80 % power).")
     return " ".join(notes)
 
@@ -42,9 +44,28 @@ def overall(comparisons: Mapping[str, Comparison]) -> str:
     if not comparisons:
         return "No metric was computed."
     per_metric = list(comparisons.values())
-    several = len({s.method for c in per_metric for s in _methods(c)}) > 1
-    parts = (_most_often(per_metric) if several else "", _against_control_overall(per_metric))
+    reason, small = per_metric[0].unranked, _too_small(per_metric)
+    if reason and small:
+        return f"{reason}, and {small}: nothing here is worth acting on."
+    if reason:
+        return f"{reason}, so no method is called best: explanations of such a model say little about the methods."
+    if small:
+        return f"{small[0].upper()}{small[1:]}: nothing here is worth acting on."
+    names = {s.method for c in per_metric for s in c.methods}
+    if len(names) == 1 and per_metric[0].control is None:
+        return f"{names.pop()} is the only method; add others, and random as a control, to know how good it is."
+    parts = (_most_often(per_metric) if len(names) > 1 else "", _against_control_overall(per_metric))
     return " ".join(part for part in parts if part)
+
+
+def _too_small(comparisons: Sequence[Comparison]) -> str:
+    """That no difference on any metric is large enough to matter; empty if one is."""
+    if any(c.matters for c in comparisons):
+        return ""
+    margins = {c.margin for c in comparisons}
+    size = f"by less than {number(margins.pop())}" if len(margins) == 1 else "too little to matter"
+    who = "methods" if comparisons[0].control is None else f"methods and {comparisons[0].control}"
+    return f"the means of {who} differ {size}{'' if len(comparisons) == 1 else ' on every metric'}"
 
 
 def number(value: float) -> str:
@@ -59,31 +80,36 @@ def listed(names: Sequence[str]) -> str:
 
 def _lead(c: Comparison) -> str:
     """The best method and the methods not significantly different from it."""
-    best, methods = c.best, _methods(c)
+    best, methods = c.best, c.methods
     tied = [s.method for s in c.standings[1:] if s.best_group]
     if len(c.standings) == 1:
         return f"{best.method} has {_shown(best)}; no other method to compare with."
+    if not c.matters:
+        return f"{_means(c)}: differences below {number(c.margin)} do not matter."
     if len(tied) == len(c.standings) - 1:
-        return f"no significant difference between {_everyone(c)}."
+        return f"no {_clear(c)} difference between {_everyone(c)}."
+    if best.method == c.control and len(methods) > 1 and all(s.worse_than_random for s in methods):
+        return f"{best.method} beats all {_many(methods)}: {_shown(best)} versus {_shown(methods[0])} at best."
     if best.method == c.control:
-        rest = f"; {_not_different(tied)} from it." if tied else "."
+        rest = f"; {_not_different(c, tied)} from it." if tied else "."
         return f"no method beats {best.method}, which has the best mean, {_shown(best)}{rest}"
     if len(methods) == 1:
         return f"{best.method} beats {c.control}: {_shown(best)} versus {_shown(c.standings[1])}."
     if all(s.best_group for s in methods):
         return (
-            f"no significant difference between the {_many(methods)}; {best.method} has the best mean, {_shown(best)}."
+            f"no {_clear(c)} difference between the {_many(methods)}; {best.method} has the best mean, {_shown(best)}."
         )
     if not tied:
         return f"{best.method} is best with {_shown(best)}."
-    return f"{best.method} has the best mean, {_shown(best)}; {_not_different(tied)} from it."
+    return f"{best.method} has the best mean, {_shown(best)}; {_not_different(c, tied)} from it."
 
 
 def _against_control(c: Comparison) -> str:
     """Which methods beat the control, which do not, which are worse; empty if the first sentence says it."""
-    methods, control = _methods(c), c.control
+    methods, control = c.methods, c.control
     redundant = len(methods) < 2 and c.best.method != control
-    if control is None or redundant or all(s.best_group for s in c.standings):
+    beaten = c.best.method == control and len(methods) > 1 and all(s.worse_than_random for s in methods)
+    if control is None or redundant or beaten or all(s.best_group for s in c.standings):
         return ""
     beating = [s.method for s in methods if s.beats_random]
     worse = [s.method for s in methods if s.worse_than_random]
@@ -92,16 +118,32 @@ def _against_control(c: Comparison) -> str:
     not_better = [s.method for s in undecided if s.method not in between]
     parts = [] if c.best.method == control else [_beating(beating, methods, f"{control} ({number(c[control].value)})")]
     if beating and not_better:
-        parts.append(f"{listed(not_better)} {_is(not_better)} not significantly better than {control}")
+        parts.append(f"{listed(not_better)} {_is(not_better)} not {_clearly(c)} better than {control}")
     if between:
-        parts.append(f"{_not_different(between)} from the best or from {control}")
+        parts.append(f"{_not_different(c, between)} from the best or from {control}")
     if worse:
-        parts.append(f"{listed(worse)} {_is(worse)} significantly worse than {control}")
+        parts.append(f"{listed(worse)} {_is(worse)} {_clearly(c)} worse than {control}")
     return "; ".join(parts) + "."
 
 
-def _not_different(names: Sequence[str]) -> str:
-    return f"{listed(names)} {_is(names)} not significantly different"
+def _not_different(c: Comparison, names: Sequence[str]) -> str:
+    return f"{listed(names)} {_is(names)} not {_clearly(c)} different"
+
+
+def _clear(c: Comparison) -> str:
+    """Clear: significant and at least as large as the margin."""
+    return "clear" if c.margin else "significant"
+
+
+def _clearly(c: Comparison) -> str:
+    return "clearly" if c.margin else "significantly"
+
+
+def _means(c: Comparison) -> str:
+    first, last = c.standings[0], c.standings[-1]
+    if first is last:
+        return f"{first.method} has {_shown(first)}"
+    return f"means from {number(first.value)} ({first.method}) to {number(last.value)} ({last.method})"
 
 
 def _beating(beating: Sequence[str], methods: Sequence[Standing], control: str) -> str:
@@ -118,7 +160,7 @@ def _most_often(comparisons: Sequence[Comparison]) -> str:
     if not decided:
         where = "the only metric" if total == 1 else f"any of the {total} metrics"
         return f"No method stands out on {where}."
-    counts = Counter(s.method for c in decided for s in _methods(c) if s.best_group)
+    counts = Counter(s.method for c in decided for s in c.methods if s.best_group)
     first, second = ([*_by_count(counts), (0, [])])[:2]
     if total == 1:
         return f"The best group on the only metric is {listed(first[1])}."
@@ -145,6 +187,8 @@ def _against_control_overall(comparisons: Sequence[Comparison]) -> str:
         if never:
             return f"{method} does not beat {control} on any metric."
         return f"{method} beats {control} on {_metrics(sum(each), len(each))}."
+    if len(never) == len(beats) and _all_worse(comparisons):
+        return f"{control} beats every method on {_metrics(len(comparisons), len(comparisons))}."
     if len(never) == len(beats):
         return f"No method beats {control} on any metric."
     if never:
@@ -153,14 +197,14 @@ def _against_control_overall(comparisons: Sequence[Comparison]) -> str:
     return f"Every method beats {control} on {'every' if every else 'at least one'} metric."
 
 
+def _all_worse(comparisons: Sequence[Comparison]) -> bool:
+    return all(s.worse_than_random for c in comparisons for s in c.methods)
+
+
 def _decided(c: Comparison) -> bool:
     """Whether the best method beats the control and at least one other method."""
     beaten = c.control is None or not c[c.control].best_group
-    return beaten and any(not s.best_group for s in _methods(c))
-
-
-def _methods(c: Comparison) -> list[Standing]:
-    return [s for s in c.standings if s.method != c.control]
+    return beaten and any(not s.best_group for s in c.methods)
 
 
 def _everyone(c: Comparison) -> str:

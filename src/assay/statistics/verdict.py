@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from assay.core.errors import InputError, SpecError, nearest
 from assay.statistics import sentences
@@ -30,9 +30,10 @@ class Standing:
     n: int
     beats_random: bool | None  # None: this is the control, or there is no control
     worse_than_random: bool | None
-    best_group: bool  # the best method, or not significantly different from it
+    best_group: bool  # the best method, or not clearly different from it
     p_random: float | None  # one-sided, against the control
     p_best: float | None  # two-sided, against the best method; None for the best itself
+    by_size: float | None = None  # mean if the signs of its scores are ignored; None: not computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class Comparison:
     alpha: float
     n: int
     detectable: float | None  # mean difference that n examples detect with 80 % power; None with one method
+    margin: float = 0.0  # smaller differences do not matter: a clear difference is significant and at least this
+    unranked: str = ""  # why no method is called best, whatever the tests say
 
     def __getitem__(self, method: str) -> Standing:
         for standing in self.standings:
@@ -55,6 +58,28 @@ class Comparison:
     @property
     def best(self) -> Standing:
         return self.standings[0]
+
+    @property
+    def methods(self) -> tuple[Standing, ...]:
+        """Without the control."""
+        return tuple(s for s in self.standings if s.method != self.control)
+
+    @property
+    def largest_difference(self) -> float:
+        """Between any two means."""
+        return abs(self.standings[0].value - self.standings[-1].value)
+
+    @property
+    def matters(self) -> bool:
+        """Whether any two methods, or a method and the control, differ enough to matter."""
+        return len(self.standings) == 1 or self.largest_difference >= self.margin
+
+    def gain(self, method: str) -> float | None:
+        """How much better the mean is than the control's; negative: worse; None for the control or without one."""
+        if self.control is None or method == self.control:
+            return None
+        difference = self[method].value - self[self.control].value
+        return difference if self.better == "higher" else -difference
 
     @property
     def power_note(self) -> str:
@@ -72,6 +97,8 @@ def compare(
     *,
     control: str | None = "random",
     alpha: float = 0.05,
+    margin: float = 0.0,
+    by_size: Mapping[str, ArrayLike] | None = None,  # of the signed methods: (n,) if only the sizes of scores count
     seed: int = 0,
     kind: Kind = "bca",
     resamples: int = 10_000,
@@ -85,20 +112,35 @@ def compare(
     10 % of all cases instead of 5 %. The control is in the best group if and only if the best method does not beat it,
     so the two families never contradict each other.
 
+    A difference of means below `margin` never counts, however significant: such a method joins the best group, and
+    neither beats random nor is worse. by_size: a second reading of signed methods. A signed and an unsigned method then
+    differ only if they do in both readings, in the same direction (the larger p-value counts: an intersection-union
+    test, Berger 1982), so that neither wins by having, or not having, a sign.
+
     Weakness: no significant difference does not mean no difference; see `detectable`.
     """
+    if not 0 <= margin < np.inf:
+        raise SpecError(f"margin={margin}: give the smallest difference that matters, 0 or more")
     rows = _rows(values, better, alpha)
     names = list(values)
     index = names.index(control) if control in names else None
-    tests = _test(rows if better == "higher" else -rows, index, alpha, permutations, seed)
+    sizes = {name: np.asarray(row, np.float64) for name, row in (by_size or {}).items()}
+    second = np.array([sizes.get(name, row) for name, row in zip(names, rows, strict=True)])
+    mixed = _mixed([name in sizes for name in names], index)
+    sign = 1 if better == "higher" else -1
+    tests = _test(sign * rows, sign * second, mixed, index, alpha, margin, permutations, seed)
     means = intervals(rows, confidence=1 - alpha, kind=kind, resamples=resamples, seed=seed)
     return Comparison(
-        standings=tuple(_standing(names[i], means[i], tests, i, alpha) for i in tests.order),
+        standings=tuple(
+            replace(_standing(names[i], means[i], tests, i, alpha), by_size=_mean(sizes.get(names[i])))
+            for i in tests.order
+        ),
         better=better,
         control=None if index is None else control,
         alpha=alpha,
         n=rows.shape[1],
         detectable=tests.detectable,
+        margin=margin,
     )
 
 
@@ -112,6 +154,7 @@ class _Tests:
     p_random: Values  # (K,); NaN for the control, or if there is none
     p_pair: Values  # (K,K); 1 on the diagonal
     detectable: float | None
+    margin: float
 
     @property
     def p_best(self) -> Values:
@@ -123,7 +166,29 @@ class _Tests:
         return out
 
 
-def _test(rows: Values, control: int | None, alpha: float, permutations: int, seed: int) -> _Tests:
+def _mixed(signed: Sequence[bool], control: int | None) -> NDArray[np.bool_]:
+    """(K,K) the pairs of a signed and an unsigned method, without the control."""
+    kinds = np.array(signed)
+    out = kinds[:, None] != kinds
+    if control is not None:
+        out[control], out[:, control] = False, False
+    return np.asarray(out & kinds.any(), bool)
+
+
+def _mean(values: Values | None) -> float | None:
+    return None if values is None else float(values.mean())
+
+
+def _test(
+    rows: Values,
+    second_reading: Values,
+    mixed: NDArray[np.bool_],
+    control: int | None,
+    alpha: float,
+    margin: float,
+    permutations: int,
+    seed: int,
+) -> _Tests:
     first, second = np.triu_indices(len(rows), 1)
     enough = max(permutations, int(np.ceil(10 * len(first) / alpha)))  # otherwise Holm could never reach alpha
     mean = rows.mean(1)
@@ -135,9 +200,17 @@ def _test(rows: Values, control: int | None, alpha: float, permutations: int, se
         p_random[others] = holm(sign_flips(differences, alternative="greater", permutations=enough, seed=seed))
     p_pair = np.ones((len(rows), len(rows)))
     if len(first):
-        p_pair[first, second] = holm(sign_flips(rows[first] - rows[second], permutations=enough, seed=seed))
+        p = sign_flips(rows[first] - rows[second], permutations=enough, seed=seed)
+        both = np.flatnonzero(mixed[first, second])
+        if len(both):
+            again = (second_reading[first] - second_reading[second])[both]
+            same = again.mean(1) * (mean[first] - mean[second])[both] > 0
+            p_again = sign_flips(again, permutations=enough, seed=seed)
+            p[both] = np.where(same, np.maximum(p[both], p_again), 1.0)
+        p_pair[first, second] = holm(p)
         p_pair[second, first] = p_pair[first, second]
-    return _Tests(mean, order, control, p_random, p_pair, _detectable(rows, order, alpha / max(1, len(first))))
+    found = _detectable(rows, order, alpha / max(1, len(first)))
+    return _Tests(mean, order, control, p_random, p_pair, found, margin)
 
 
 def _detectable(rows: Values, order: tuple[int, ...], alpha: float) -> float | None:
@@ -153,16 +226,18 @@ def _detectable(rows: Values, order: tuple[int, ...], alpha: float) -> float | N
 def _standing(method: str, mean: Interval, tests: _Tests, i: int, alpha: float) -> Standing:
     control, best = tests.control, tests.order[0]
     compared = control is not None and i != control
-    worse = control is not None and bool(tests.p_pair[i, control] <= alpha and tests.mean[i] < tests.mean[control])
+    ahead = float(tests.mean[i] - tests.mean[control]) if compared else 0.0  # of the control
+    behind = float(tests.mean[best] - tests.mean[i])
+    worse = compared and bool(tests.p_pair[i, control] <= alpha and -ahead > 0 and -ahead >= tests.margin)
     return Standing(
         method=method,
         value=mean.value,
         low=mean.low,
         high=mean.high,
         n=mean.n,
-        beats_random=bool(tests.p_random[i] <= alpha) if compared else None,
+        beats_random=bool(tests.p_random[i] <= alpha and ahead >= tests.margin) if compared else None,
         worse_than_random=worse if compared else None,
-        best_group=i == best or bool(tests.p_best[i] > alpha),
+        best_group=i == best or bool(tests.p_best[i] > alpha) or behind < tests.margin,
         p_random=float(tests.p_random[i]) if compared else None,
         p_best=None if i == best else float(tests.p_best[i]),
     )

@@ -23,6 +23,7 @@ from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
 from assay.models.encode import TextEncoder
 from assay.models.encoding import Batch
+from assay.models.identity import config_hash
 from assay.models.model import Model
 from assay.training.encoded import Encode, EncodedDataset, LabelledBatch, encode_dataset
 from assay.training.history import History
@@ -129,7 +130,7 @@ def fine_tune(
         lambda module: validation_scores(module, held_out, metrics),
         _with_direction(recipe, metrics),
         key=key,
-        resume_key=f"{training.fingerprint} {held_out.fingerprint}",
+        resume_key=f"{training.fingerprint} {held_out.fingerprint} {config_hash(model.hf.config)}",
         folder=folder,
         on_check=on_check,
         progress=progress,

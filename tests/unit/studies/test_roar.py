@@ -157,7 +157,7 @@ def test_errors_are_sentences(tmp_path):
     assert Roar(methods=("random",), step=100).steps == []  # the two ends alone
     with pytest.raises(SpecError, match="step=0"):
         Roar(step=0)
-    with pytest.raises(SpecError, match="forms=recursiv: did you mean 'recursive'"):
+    with pytest.raises(SpecError, match="unknown form 'recursiv'; did you mean 'recursive'"):
         planned(Store(tmp_path / "s"), asked(data) | {"forms": ("recursiv",)})
     outside = {
         "data": {"d": str(write(tmp_path / "d", {"train": 4, "dev": 2, "test": 2}))},

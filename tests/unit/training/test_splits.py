@@ -42,7 +42,7 @@ def test_a_part_goes_with_its_own_dev(tmp_path: Path) -> None:
 
 def test_without_dev_a_tenth_is_held_out(tmp_path: Path) -> None:
     write(tmp_path / "train.jsonl", 50)
-    with pytest.warns(UserWarning, match="no split 'dev'.* holding out a tenth"):
+    with pytest.warns(UserWarning, match="no validation split: holding out a tenth of .* 5 of 50"):
         train, held = training_data(tmp_path)
     assert (len(train), len(held)) == (45, 5)
     assert not texts(train) & texts(held)

@@ -61,7 +61,7 @@ class AttackProblem:
     def explain(self, delta: Tensor) -> tuple[Explained, Targets]:
         """Explain the inputs at start + delta; only positions of units are moved."""
         moved = self.start + delta * self.batch.playing.unsqueeze(-1)
-        targets = Targets(self.asked, self.method.facts.scale, self.model.task == "multi_label")
+        targets = self.model.targets(self.asked, self.method.facts.scale)
         batch = replace(self.batch, embeddings=moved)
         result = as_scores(self.method.attribute(self.model, batch, targets))
         scores = result.scores

@@ -220,7 +220,7 @@ def _pair(
 ) -> tuple[Attribution, Attribution]:
     """The explanations before and after the attack."""
     encoding, label = on.encodings[i], int(state.labels[b])
-    target = replace(on.requested[i], label=label, scale=on.requested[i].scale or method.facts.scale)
+    (target,) = session.model.targets([replace(on.requested[i], label=label)], method.facts.scale).resolved
 
     def attribution(scores: Tensor, probability: Tensor) -> Attribution:
         return Attribution(

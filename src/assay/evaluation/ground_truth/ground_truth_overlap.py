@@ -17,7 +17,7 @@ class GroundTruthOverlap:
     For a single cue: 1 if it is ranked first, else 0. Random scores: E[k/n]. Weakness: ignores ranks below the top k.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1")
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1", rationales=True)
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
         pair = scores_and_truth(attribution, example)

@@ -17,7 +17,7 @@ class MeanRank:
     Weakness: depends on the length of the text; determined by the lowest-ranked true unit.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="1 .. n")
+    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="1 .. n", rationales=True, margin=0.5)
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
         pair = scores_and_truth(attribution, example)

@@ -18,7 +18,7 @@ class MeanRankPercentage:
     Weakness: determined by the lowest-ranked true unit.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="0 .. 1")
+    facts: ClassVar[MetricFacts] = MetricFacts(better="lower", range="0 .. 1", rationales=True)
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
         pair = scores_and_truth(attribution, example)

@@ -21,7 +21,7 @@ class Auprc:
     """
 
     words: Words = "none"
-    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1")
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1", rationales=True)
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
         pair = scores_and_truth(attribution, example, self.words)

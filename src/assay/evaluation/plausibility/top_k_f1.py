@@ -20,7 +20,7 @@ class TopKF1:
     k: int = 25
     words: Words = "none"
     average: Literal["macro", "micro"] = "macro"
-    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1")
+    facts: ClassVar[MetricFacts] = MetricFacts(better="higher", range="0 .. 1", rationales=True)
 
     def measure(self, attribution: Attribution, example: Example) -> float | None:
         counts = self.counts(attribution, example)

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.core.printable import one_line
 from assay.core.types import Attribution
 from assay.datasets.dataset import Dataset
 from assay.experiments.store import Record
 from assay.experiments.worker import versions
 from assay.models.model import Model
 from assay.studies.evaluate.task import EvaluateTask
-from assay.training.gold_labels import gold_label
+from assay.training.gold_labels import GoldLabels, gold_labels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """All values of an evaluation, and everything that produced them."""
 
@@ -35,10 +36,26 @@ class Evaluation:
     passes: Mapping[str, NDArray[np.float64]]  # method -> (N,2) forward and backward
     seconds: Mapping[str, NDArray[np.float64]]  # method -> (N,)
     outputs: NDArray[np.float64]  # (N,C) the model's own
-    gold: tuple[int | float | None, ...]  # label index or score per example
+    labels: GoldLabels  # of the examples, and whether they meet the model's
     shown: Mapping[str, tuple[Attribution, ...]]  # method -> attributions of the first examples
     unit_counts: NDArray[np.int64]  # (N,4) units, units past the length limit, and both of rationale units
+    by_size: Mapping[str, Mapping[str, NDArray[np.float64]]] = field(default_factory=dict)  # signs of scores ignored
+    margin: float | None = None  # None: that of each metric
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Evaluation: {self.summary}>"
+
+    @property
+    def summary(self) -> str:
+        """Model, data, methods and metrics in one line."""
+        counts = f"{len(self.examples)} examples, {len(self.methods)} methods, {len(self.metrics)} metrics"
+        return one_line(f"{self.model.title} on {self.dataset.name or 'a list'}, {counts}")
+
+    @property
+    def gold(self) -> tuple[int | float | None, ...]:
+        """Label index or score per example."""
+        return self.labels.values
 
     @classmethod
     def join(cls, task: EvaluateTask, model: Model, dataset: Dataset, records: Sequence[Record]) -> Evaluation:
@@ -63,9 +80,11 @@ class Evaluation:
             passes={k: column("passes", k) for k in methods},
             seconds={k: column("seconds", k) for k in methods},
             outputs=column("outputs"),
-            gold=tuple(gold_label(example, dataset, model) for example in dataset),
+            labels=gold_labels(dataset, model),
             shown={k: tuple(a for rows in slices for a in _attributions(rows, k)) for k in methods},
             unit_counts=column("unit_counts").astype(np.int64),
+            by_size={m: {k: column("by_size", m, k) for k in rows} for m, rows in _by_size(slices).items()},
+            margin=task.settings.margin,
             provenance=versions(),
         )
 
@@ -79,6 +98,12 @@ def _column(slices: Sequence[Mapping[str, Any]], path: Sequence[str]) -> NDArray
             value = value[name]
         column += value
     return np.array([np.nan if item is None else item for item in column], np.float64)
+
+
+def _by_size(slices: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Of the first slice; records of older versions have none."""
+    readings: Mapping[str, Any] = slices[0].get("by_size", {})
+    return readings if all("by_size" in rows for rows in slices) else {}
 
 
 def _attributions(rows: Mapping[str, Any], method: str) -> list[Attribution]:

@@ -10,11 +10,12 @@ def markdown(result: Result, command: str | None = None) -> str:
     """The numbers of the page; methods in the order of the first metric."""
     blocks = [
         f"**{result.overall}**",
-        *([result.past_limit.sentence] if result.past_limit else []),
+        *result.warnings,
+        *result.evaluation.dataset.notes,
         _model_and_data(result),
         _table(result),
         "; ".join(f"{symbol.sign} {symbol.legend}" for symbol in legend(list(result.comparisons.values()))) + ".",
-        "\n".join(f"- {result.sentence(metric)}" for metric in result.comparisons),
+        "\n".join(f"- {sentence}" for sentence in [*map(result.sentence, result.comparisons), *result.remarks]),
         *([f"```\n{command}\n```"] if command else []),
     ]
     return "\n\n".join(blocks) + "\n"

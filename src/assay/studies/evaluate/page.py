@@ -21,6 +21,7 @@ from assay.reports.symbols import format_interval
 from assay.studies.evaluate.agreement import Agreement, agreement
 from assay.studies.evaluate.examples import shown_examples
 from assay.studies.evaluate.protocols import protocol_words, steps
+from assay.studies.evaluate.remarks import explains
 from assay.studies.evaluate.reproduce import python_call, settings_words, specs
 from assay.studies.evaluate.result import Result
 from assay.studies.evaluate.tables import Ranking, costs, glance, performance_rows, ranking
@@ -45,6 +46,7 @@ class Statement:
     metric: str
     better: str
     n: int
+    explained: str  # class
     sentence: Sequence[str | MethodStyle]
     note: str
 
@@ -92,6 +94,7 @@ def page(result: Result, command: str | None = None) -> str:
         facts=_facts(result),
         statements=[_statement(result, metric) for metric in result.comparisons],
         control=result.control,
+        remarks=[cut_at_methods(remark, styles) for remark in result.remarks],
         agreement_measure=metric_doc(AGREEMENT.make(evaluation.settings["agreement"][0])).title,
         labelled=next((interval.n for interval in result.performance.values()), 0),
         **sections,
@@ -102,16 +105,18 @@ def page(result: Result, command: str | None = None) -> str:
 
 
 def _warnings(result: Result) -> list[str]:
-    warnings = few_examples(min(c.n for c in result.comparisons.values())) if result.comparisons else []
-    return warnings + ([result.past_limit.sentence] if result.past_limit else [])
+    few = few_examples({metric: c.n for metric, c in result.comparisons.items()})
+    return [*few, *result.warnings, *result.evaluation.dataset.notes]
 
 
 def _statement(result: Result, metric: str) -> Statement:
     comparison, styles = result.comparisons[metric], result.method_styles
-    note = comparison.power_note
+    note = "" if comparison.unranked else comparison.power_note
     _, _, text = result.sentence(metric).removesuffix(note).strip().partition(": ")
     text = text if text.startswith(tuple(styles)) else text[:1].upper() + text[1:]
-    return Statement(metric, comparison.better, comparison.n, cut_at_methods(text, styles), note)
+    explained = explains(result.evaluation, metric)
+    note = note.replace(" %", "\N{NO-BREAK SPACE}%")
+    return Statement(metric, comparison.better, comparison.n, explained, cut_at_methods(text, styles), note)
 
 
 def cut_at_methods(text: str, styles: Mapping[str, MethodStyle]) -> list[str | MethodStyle]:
@@ -137,8 +142,13 @@ def _facts(result: Result) -> list[Fact]:
         *performance,
         Fact("methods", str(len(evaluation.methods)), f"control: {result.control or 'none'}"),
         Fact("metrics", str(len(evaluation.metrics)), f"protocol: {', '.join(protocols) or 'none'}"),
-        Fact("explained class", evaluation.settings["target"], f"units: {evaluation.settings['units']}"),
+        Fact("explained class", *_explained(result)),
     ]
+
+
+def _explained(result: Result) -> tuple[str, str]:
+    classes = dict.fromkeys(explains(result.evaluation, metric) for metric in result.evaluation.metrics)
+    return " and ".join(classes), f"units: {result.evaluation.settings['units']}"
 
 
 # --- sections --------------------------------------------------------------------------------------------------------
@@ -170,7 +180,7 @@ def _agreement(result: Result) -> Agreement | None:
 def _card(result: Result, metric: str) -> MetricCard:
     evaluation = result.evaluation
     doc = metric_doc(evaluation.metrics[metric])
-    settings = {"range": doc.range, "paper": doc.paper or "none"}
+    settings = {"explained class": explains(evaluation, metric), "range": doc.range, "paper": doc.paper or "none"}
     if is_faithfulness(evaluation.metrics[metric]):
         settings |= protocol_words(evaluation.metrics[metric], evaluation.model)
     elif doc.parameters:

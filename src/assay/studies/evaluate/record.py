@@ -24,8 +24,11 @@ def record(result: Result) -> dict[str, Any]:
             for method, passes in evaluation.passes.items()
         },
         "past_limit": result.past_limit.sentence if result.past_limit else None,
+        "warnings": result.warnings,
+        "remarks": result.remarks,
         "model": {"name": evaluation.model.name, "fingerprint": evaluation.model.fingerprint},
         "data": {"name": evaluation.dataset.name, "fingerprint": evaluation.dataset.fingerprint},
+        "notes": list(evaluation.dataset.notes),
         "settings": dict(evaluation.settings),
         "provenance": {
             **evaluation.provenance,

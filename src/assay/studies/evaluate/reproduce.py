@@ -19,15 +19,22 @@ def python_call(evaluation: Evaluation) -> str:
         arguments["scores"] = {name: f"{name}.jsonl" for name in given}
     if settings["removal"] != removal_for(evaluation.model, None, warn=False).name:
         arguments["removal"] = settings["removal"]
-    defaults = {"units": "token", "scope": None, "target": "predicted"}
+    defaults = {"units": "token", "scope": None, "target": _default_target(evaluation)}
     arguments |= {name: settings[name] for name, default in defaults.items() if settings[name] != default}
     if settings["agreement"][0] != "spearman":
         arguments["agreement"] = settings["agreement"][0]
+    if evaluation.margin is not None:
+        arguments["margin"] = evaluation.margin
     arguments |= {"limit": len(evaluation.dataset), "seed": settings["seed"]}
     model = _literal(evaluation.model.name, "model")
     data = _literal(evaluation.dataset.name, "dataset")
     lines = "".join(f"    {name}={_written(value)},\n" for name, value in arguments.items())
     return f"import assay\n\nresult = assay.evaluate(\n    {model},\n    {data},\n{lines})"
+
+
+def _default_target(evaluation: Evaluation) -> str:
+    """What the default comes to: auto is the predicted class where no metric uses rationales."""
+    return "auto" if any(metric.facts.rationales for metric in evaluation.metrics.values()) else "predicted"
 
 
 def _written(value: Any) -> str:
@@ -52,7 +59,10 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
         "data": f"{data.name}{split}, {len(data)} examples",
         "data fingerprint": data.fingerprint,
         "seed": str(settings["seed"]),
-        "explained class": settings["target"],
+        "explained class": "gold for metrics that use rationales, else predicted"
+        if settings["target"] == "auto"
+        else settings["target"],
+        "smallest difference that matters": "" if evaluation.margin is None else str(evaluation.margin),
         "units": settings["units"] if settings["scope"] is None else f"{settings['units']}, {settings['scope']} only",
         "removal by the methods": settings["removal"],
         "prompt": settings["prompt"] or "",

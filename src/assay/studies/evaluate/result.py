@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.core.errors import AssayError
+from assay.core.errors import SpecError, nearest
+from assay.core.optional import optional
+from assay.evaluation.metrics import is_faithfulness
 from assay.reports.method_style import MethodStyle, method_styles
 from assay.statistics.bootstrap import Interval
 from assay.statistics.pooled import pooled
 from assay.statistics.verdict import Comparison, compare, overall
+from assay.studies.evaluate.basis import lack_of_basis
 from assay.studies.evaluate.evaluation import Evaluation
 from assay.studies.evaluate.length_limit import PastLimit, past_limit
 from assay.studies.evaluate.performance import performance
+from assay.studies.evaluate.remarks import explains, remarks_of, warnings_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The result of an evaluation: table, verdict, report."""
 
@@ -29,18 +34,36 @@ class Result:
     @cached_property
     def comparisons(self) -> dict[str, Comparison]:
         """The methods of every metric, best first; only examples with a value for every method count."""
-        metrics, seed = self.evaluation.metrics, int(self.evaluation.settings["seed"])
+        seed, reason = int(self.evaluation.settings["seed"]), lack_of_basis(self.evaluation, self.performance)
         comparisons = {}
         for name, values in self.evaluation.values.items():
             complete: NDArray[np.bool_] = np.all([~np.isnan(column) for column in values.values()], axis=0)
             if complete.any():
-                columns = {method: self._weighted(name, column, complete) for method, column in values.items()}
-                comparisons[name] = compare(columns, metrics[name].facts.better, control=self.control, seed=seed)
+                comparison = compare(
+                    self._weighted(name, values, complete),
+                    self.evaluation.metrics[name].facts.better,
+                    control=self.control,
+                    margin=self._margin(name),
+                    by_size=self._weighted(name, self.evaluation.by_size.get(name, {}), complete),
+                    seed=seed,
+                )
+                comparisons[name] = replace(comparison, unranked=reason)
         return comparisons
 
-    def _weighted(self, metric: str, column: NDArray[np.float64], rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _margin(self, metric: str) -> float:
+        """The smallest difference that matters; on the output of a regression, relative to its standard deviation."""
+        evaluation, rule = self.evaluation, self.evaluation.metrics[metric]
+        if evaluation.margin is not None:
+            return evaluation.margin
+        raw = is_faithfulness(rule) and evaluation.model.task == "regression"
+        return float(rule.facts.margin * (evaluation.outputs.std() if raw else 1.0))
+
+    def _weighted(
+        self, metric: str, columns: Mapping[str, NDArray[np.float64]], rows: NDArray[np.bool_]
+    ) -> dict[str, NDArray[np.float64]]:
         weights = self.evaluation.weights.get(metric)
-        return column[rows] if weights is None else pooled(column[rows], weights[rows])
+        chosen = {method: column[rows] for method, column in columns.items()}
+        return chosen if weights is None else {m: pooled(column, weights[rows]) for m, column in chosen.items()}
 
     @property
     def control(self) -> str | None:
@@ -63,7 +86,10 @@ class Result:
         return past_limit(self.evaluation)
 
     def table(self) -> list[dict[str, Any]]:
-        """Rows of method, metric, value, low, high, n, better, beats_random, best_group."""
+        """One row per method and metric: the mean with its interval, the explained class, and how it compares.
+
+        gain: how much better than random; margin: the smallest gain that matters.
+        """
         return [
             {
                 "method": s.method,
@@ -73,6 +99,9 @@ class Result:
                 "high": s.high,
                 "n": s.n,
                 "better": c.better,
+                "explained": explains(self.evaluation, metric),
+                "gain": c.gain(s.method),
+                "margin": c.margin,
                 "beats_random": s.beats_random,
                 "best_group": s.best_group,
             }
@@ -81,11 +110,42 @@ class Result:
         ]
 
     def to_pandas(self) -> Any:
-        try:
-            import pandas
-        except ImportError as error:
-            raise AssayError("this needs pandas; install it with: pip install 'assay[data]'") from error
-        return pandas.DataFrame(self.table())
+        """The rows of `table` as a pandas DataFrame."""
+        return optional("pandas", "data").DataFrame(self.table())
+
+    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
+        """Draw the means with their 95 % intervals, best method on top, with matplotlib.
+
+        metric: one of `comparisons`, drawn on `ax` or a new figure; returns the axes. None: all of them, in one figure;
+        returns the list of axes.
+        """
+        from assay.reports.comparison_plot import plot_comparison, plot_comparisons
+
+        if metric is None and ax is None:
+            return plot_comparisons(self.comparisons, self.method_styles)
+        known = next(iter(self.comparisons)) if metric is None and len(self.comparisons) == 1 else metric
+        if known not in self.comparisons:
+            raise SpecError(f"name one metric to draw, not {metric!r}; {nearest(str(metric), self.comparisons)}")
+        return plot_comparison(known, self.comparisons[known], self.method_styles, ax)
+
+    def __repr__(self) -> str:
+        e = self.evaluation
+        return f"<Result: {e.summary}>\n{self.overall}"
+
+    def _repr_html_(self) -> str:
+        from assay.studies.evaluate.notebook import fragment
+
+        return fragment(self)
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What makes the results weaker than they look."""
+        return warnings_of(self.evaluation)
+
+    @cached_property
+    def remarks(self) -> list[str]:
+        """How the numbers are to be read: which class was explained, what a clear difference is."""
+        return remarks_of(self.evaluation, list(self.comparisons.values()))
 
     @cached_property
     def overall(self) -> str:
@@ -98,8 +158,8 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """One sentence per metric and one overall."""
-        return "\n".join([*map(self.sentence, self.comparisons), f"Overall: {self.overall}"])
+        """One sentence per metric, how to read them, and one sentence overall."""
+        return "\n".join([*map(self.sentence, self.comparisons), *self.remarks, f"Overall: {self.overall}"])
 
     def to_markdown(self, command: str | None = None) -> str:
         """Verdict and table as Markdown."""

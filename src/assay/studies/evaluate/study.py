@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -51,12 +52,14 @@ class Evaluate:
     """What is scored: token, word, sentence or patch."""
     scope: int | str | None = None
     """Score only 'text' or only 'text_pair'."""
-    target: Literal["predicted", "gold"] = "predicted"
-    """Explain the predicted or the gold class."""
+    target: Literal["auto", "predicted", "gold"] = "auto"
+    """Class to explain; auto: the gold class for metrics that use rationales, the predicted class for all others."""
     scale: Scale | None = None
     """Explain the probability, logit, ... of the class. Default: each method's own scale."""
     agreement: str = "spearman"
     """How to compare the scores of two methods: spearman, kendall or top_k_overlap."""
+    margin: float | None = None
+    """Smallest difference between methods that matters. Default: that of the metric, mostly 0.01."""
     seed: int = 0
     """Seed of everything random."""
     batch_tokens: int | None = None
@@ -65,8 +68,10 @@ class Evaluate:
     needs_model_files: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.target not in ("predicted", "gold"):
-            raise SpecError(f"target={self.target!r}: give 'predicted' or 'gold'")
+        if self.target not in ("auto", "predicted", "gold"):
+            raise SpecError(f"target={self.target!r}: give 'auto', 'predicted' or 'gold'")
+        if self.margin is not None and not 0 <= self.margin < math.inf:
+            raise SpecError(f"margin={self.margin}: give the smallest difference that matters, 0 or more")
         for name in ("methods", "metrics"):
             if getattr(self, name) is not None and not getattr(self, name):
                 raise SpecError(f"{name}=[]: name at least one of `assay list {name}`, or leave it out for the default")

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from assay.reports.method_style import MethodStyle
 from assay.reports.plots import Axis, bar_axis, interval_bar
-from assay.reports.symbols import Symbol, format_interval, legend, symbol_of
+from assay.reports.symbols import Symbol, format_interval, gain_of, legend, symbol_of
 from assay.statistics.bootstrap import Interval
 from assay.statistics.sentences import number
 from assay.statistics.verdict import Comparison, Standing
@@ -71,8 +71,11 @@ def _by_success(comparisons: Mapping[str, Comparison], styles: Styles) -> list[s
 class RankingRow:
     style: MethodStyle
     symbol: Symbol
+    gain: str  # over random
     bar: Markup
     mean: Measurement
+    by_size: str  # mean if signs are ignored; empty: not computed
+    unsigned: bool  # beside signed methods, where it matters
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,16 @@ def _ranking_row(
     standing: Standing, comparison: Comparison, style: MethodStyle, axis: Axis, reference: float | None
 ) -> RankingRow:
     bar = interval_bar(standing, style, axis, reference)
-    return RankingRow(style, symbol_of(standing, comparison), bar, Measurement.of(standing))
+    two_readings = any(s.by_size is not None for s in comparison.standings)
+    return RankingRow(
+        style,
+        symbol_of(standing, comparison),
+        gain_of(standing, comparison),
+        bar,
+        Measurement.of(standing),
+        by_size="" if standing.by_size is None else number(standing.by_size),
+        unsigned=two_readings and standing.by_size is None and not style.control,
+    )
 
 
 # --- costs and performance -------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,11 +12,11 @@ import numpy as np
 import torch
 
 from assay.core.attributions import Attributions
+from assay.core.errors import SpecError
 from assay.core.memory import trim_heap
 from assay.core.progress import Progress
 from assay.core.types import Attribution, Example, Scale, Target, Unit
 from assay.core.user_code import identity
-from assay.datasets.dataset import Dataset
 from assay.evaluation.attribution_metric import descending_order, rationale_units, without_unseen
 from assay.evaluation.metrics import is_faithfulness
 from assay.experiments.job import JobContext, JobResult, Row
@@ -28,7 +28,7 @@ from assay.masking.removal import REMOVALS, removal_for
 from assay.masking.units import kind_for
 from assay.models.model import Model
 from assay.models.target import Targets
-from assay.training.gold_labels import gold_label
+from assay.training.gold_labels import GoldLabels, gold_labels
 
 if TYPE_CHECKING:
     from assay.studies.evaluate.study import Evaluate
@@ -60,31 +60,64 @@ class EvaluateTask:
             "units": s.units if model is None else kind_for(model, s.units),
             "removal": s.removal if model is None else removal_for(model, s.removal).name,
             "scope": s.scope,
-            "target": s.target,
+            "target": self.explained_classes,
             "scale": s.scale,
             "seed": s.seed,
         }
 
+    @property
+    def explained_classes(self) -> str:
+        """The setting of the target; "predicted" where "auto" comes to the same."""
+        auto = self.settings.target == "auto"
+        same = auto and not any(metric.facts.rationales for metric in self.metrics.values())
+        return "predicted" if same else self.settings.target
+
     def run(self, context: JobContext) -> JobResult:
-        model, data, examples, s = context.model(), context.dataset(), context.examples(), self.settings
+        model, examples, s = context.model(), context.examples(), self.settings
         session = Session.create(model, self.methods, s.units, s.removal, s.scope, s.seed, s.batch_tokens)
-        targets = [self.target(model, data, example) for _, example in examples]
-        rows = evaluate_slice(session, examples, targets, self.metrics, self.agreement, context.bar)
+        gold = gold_labels(context.dataset(), model)
+        targets = gold_targets(gold, examples, s.scale, model.task)
+        if s.target == "gold":
+            _refuse_unknown(gold, targets)
+        predicted = [Target(scale=s.scale)] * len(examples)
+        main = targets if s.target == "gold" else predicted
+        toward_gold = targets if self.explained_classes == "auto" else None
+        rows = evaluate_slice(session, examples, main, self.metrics, self.agreement, context.bar, toward_gold)
         shown = context.job.spec["shown"]
         rows["attributions"] = {method: _timeless(row[:shown]) for method, row in rows["attributions"].items()}
         return JobResult(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared
-
-    def target(self, model: Model, data: Dataset, example: Example) -> Target | int | float | None:
-        """The target of an example, as `explain` takes it."""
-        label = None if self.settings.target == "predicted" else gold_label(example, data, model)
-        scale = self.settings.scale
-        return label if scale is None else Target(None if label is None else int(label), scale=scale)
 
     def tidy(self, rows: Any) -> Iterator[Row]:
         for name, methods in rows["values"].items():
             for method, values in methods.items():
                 for example, value in zip(rows["examples"], values, strict=True):
                     yield {"method": method, "metric": name, "example": example, "value": value}
+
+
+def explained_class(metric: Any, target: str) -> str:
+    """The class that a metric explains: rationales justify the gold label, so a metric that uses them explains it.
+
+    ERASER compares rationales with the explanation of whatever was predicted; ferret takes the rationale of the class
+    that is explained. Explaining the gold class keeps every example and never blames a method for explaining another
+    prediction.
+    """
+    return target if target != "auto" else "gold" if metric.facts.rationales else "predicted"
+
+
+def gold_targets(
+    gold: GoldLabels, examples: Sequence[tuple[int, Example]], scale: Scale | None, task: str
+) -> list[Target | None]:
+    """The gold class of each example; None where it is unknown. A regression has a single output."""
+    if task == "regression":
+        return [Target(scale=scale)] * len(examples)
+    labels = [gold.values[i] for i, _ in examples]
+    return [None if label is None else Target(int(label), scale=scale) for label in labels]
+
+
+def _refuse_unknown(gold: GoldLabels, targets: Sequence[Target | None]) -> None:
+    if None in targets:
+        reason = gold.warning or "Some examples have no label; leave them out, or explain the predicted class."
+        raise SpecError(f"The gold class of {targets.count(None)} examples is unknown. {reason}")
 
 
 def evaluate_slice(
@@ -94,22 +127,29 @@ def evaluate_slice(
     metrics: Mapping[str, Any],
     agreement_measure: Any,
     bar: Progress,
+    gold: Sequence[Target | None] | None = None,
 ) -> dict[str, Any]:
-    """Values per metric, method and example, curves, agreement of methods, costs and the model's own outputs."""
+    """Values per metric, method and example, curves, agreement of methods, costs and the model's own outputs.
+
+    gold: what metrics that use rationales explain; None: the targets of all other metrics.
+    """
     inputs = session.open(examples, targets)
     attributions = session.explain(inputs, bar)
     trim_heap()
     masking_metrics = {name: metric for name, metric in metrics.items() if is_faithfulness(metric)}
     values, curves = faithfulness(session, inputs, attributions, masking_metrics)
+    justified = _justified(session, inputs, attributions, metrics, gold)
+    by_size: dict[str, Any] = {}
     for name, metric in metrics.items():
-        if name not in masking_metrics:
-            values[name] = {
-                method: [metric.measure(a, example) for a, (_, example) in zip(row, examples, strict=True)]
-                for method, row in attributions.items()
-            }
+        if metric.facts.rationales:
+            values[name] = measured(metric, justified, examples)
+            by_size[name] = measured(metric, _sizes(session, justified), examples)
+        elif name not in masking_metrics:
+            values[name] = measured(metric, attributions, examples)
     return {
         "examples": [example.id for _, example in examples],
         "values": values,
+        **({"by_size": by_size} if by_size else {}),
         "weights": weights(metrics, attributions, examples),
         "curves": curves,
         "agreement": agreement(attributions, agreement_measure),
@@ -121,6 +161,52 @@ def evaluate_slice(
             unit_counts(encoding.units, example)
             for encoding, (_, example) in zip(inputs.encodings, examples, strict=True)
         ],
+    }
+
+
+def measured(
+    metric: Any, attributions: Mapping[str, Sequence[Attribution | None]], examples: Sequence[tuple[int, Example]]
+) -> dict[str, list[float | None]]:
+    """The values of a metric that reads attributions, by method; None where there is no attribution."""
+    return {
+        method: [None if a is None else metric.measure(a, e) for a, (_, e) in zip(row, examples, strict=True)]
+        for method, row in attributions.items()
+    }
+
+
+def _justified(
+    session: Session,
+    inputs: Round,
+    attributions: Mapping[str, Sequence[Attribution]],
+    metrics: Mapping[str, Any],
+    gold: Sequence[Target | None] | None,
+) -> dict[str, list[Attribution | None]]:
+    """Attributions of the class that a rationale justifies; computed anew only where another class was explained."""
+    out: dict[str, list[Attribution | None]] = {method: list(row) for method, row in attributions.items()}
+    if gold is None or not any(metric.facts.rationales for metric in metrics.values()):
+        return out
+    explained = next(iter(attributions.values()))
+    other = [i for i, t in enumerate(gold) if t and t.label is not None and t.label != explained[i].target.label]
+    dependent = {name: method for name, method in session.methods.items() if method.facts.class_dependent}
+    again: dict[str, Attributions] = {}
+    if other and dependent:
+        part = inputs.take(other, [target for i in other if (target := gold[i])])
+        again = replace(session, methods=dependent).explain(part, Progress("", None, show=False))
+    for method, row in out.items():
+        for i, attribution in zip(other, again.get(method, ()), strict=method in again):
+            row[i] = attribution
+        row[:] = [None if target is None else a for a, target in zip(row, gold, strict=True)]
+    return out
+
+
+def _sizes(
+    session: Session, attributions: Mapping[str, Sequence[Attribution | None]]
+) -> dict[str, list[Attribution | None]]:
+    """The attributions of signed methods without their signs: how they compare with methods that have none."""
+    return {
+        name: [None if a is None else replace(a, scores=np.abs(a.scores)) for a in row]
+        for name, row in attributions.items()
+        if session.methods[name].facts.signed
     }
 
 

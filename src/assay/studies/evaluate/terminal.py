@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.reports.plots import bar_axis
-from assay.reports.symbols import arrow, format_interval, legend, symbol_of
+from assay.reports.symbols import arrow, format_interval, gain_of, legend, symbol_of
 from assay.statistics.verdict import Comparison, Standing
 from assay.studies.evaluate.result import Result
 
@@ -46,12 +46,16 @@ def _row(standing: Standing, comparison: Comparison, *, bar: bool) -> list[Text]
     strong = "bold" if symbol.kind == "best" else ""
     cells = [Text(f"  {standing.method}", style=strong), Text(value, style=strong, justify="right"), Text(interval)]
     cells += [Text(_bar(standing, comparison), style="cyan")] if bar else []
-    return [*cells, Text(f"{symbol.sign} {symbol.label}", style=COLOURS[symbol.kind])]
+    gain = gain_of(standing, comparison)
+    label = f"{symbol.sign} {symbol.label}" + (f" ({gain})" if gain else "")
+    return [*cells, Text(label, style=COLOURS[symbol.kind])]
 
 
 def _legend(result: Result) -> Text:
     symbols = [symbol for symbol in legend(list(result.comparisons.values())) if symbol.meaning]
-    return Text("\n".join(f"{symbol.sign} {symbol.legend}" for symbol in symbols), style="dim")
+    lines = [f"{symbol.sign} {symbol.legend}" for symbol in symbols]
+    lines += ["in brackets: how much better the mean is than that of random"] if result.control else []
+    return Text("\n".join(lines), style="dim")
 
 
 def _bar(standing: Standing, comparison: Comparison) -> str:

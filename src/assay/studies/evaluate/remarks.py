@@ -1,0 +1,108 @@
+"""What a reader must know beside the verdict: warnings, and how the numbers are to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.core.notices import filled
+from assay.explainers.starved import is_starved, sampling_methods, starved_message
+from assay.statistics.sentences import listed, number
+from assay.statistics.verdict import Comparison
+from assay.studies.evaluate.evaluation import Evaluation
+from assay.studies.evaluate.length_limit import past_limit
+from assay.studies.evaluate.task import explained_class
+
+
+def warnings_of(evaluation: Evaluation) -> list[str]:
+    """What makes results weaker than they look: said by the verb, in the terminal and on the page."""
+    limit = past_limit(evaluation)
+    found = [evaluation.labels.warning, *_starved(evaluation), limit.sentence if limit else "", _unlabelled(evaluation)]
+    return [sentence for sentence in found if sentence]
+
+
+def remarks_of(evaluation: Evaluation, comparisons: Sequence[Comparison]) -> list[str]:
+    """How the numbers are to be read."""
+    found = [evaluation.labels.note, explained_classes(evaluation), _unsigned(evaluation), clear(comparisons)]
+    return [sentence for sentence in found if sentence]
+
+
+def explained_classes(evaluation: Evaluation) -> str:
+    """Which class each metric explains, and on how many examples this makes a difference; empty if one class alone."""
+    gold = [m for m in evaluation.metrics if explains(evaluation, m) == "gold"]
+    if not gold or evaluation.model.task == "regression":
+        return ""
+    others = [m for m in evaluation.metrics if m not in gold]
+    rest = f"; {listed(others)} explain{_s(others)} the predicted class" if others else ""
+    return (
+        f"{listed(gold)} explain{_s(gold)} the gold class, because a rationale justifies the gold label{rest}. "
+        f"{_differing(evaluation)}"
+    )
+
+
+def explains(evaluation: Evaluation, metric: str) -> str:
+    """The class that a metric explains: predicted or gold."""
+    return explained_class(evaluation.metrics[metric], evaluation.settings["target"])
+
+
+def _differing(evaluation: Evaluation) -> str:
+    known = [(int(best), gold) for best, gold in zip(evaluation.outputs.argmax(1), evaluation.gold, strict=True)]
+    labelled = [(best, gold) for best, gold in known if gold is not None]
+    if not labelled:
+        return "No gold class is known."
+    return f"The two differ on {sum(best != gold for best, gold in labelled)} of {len(labelled)} labelled examples."
+
+
+def _unlabelled(evaluation: Evaluation) -> str:
+    """That rationales could not be used because their class is unknown."""
+    metrics = [m for m in evaluation.metrics if explains(evaluation, m) == "gold"]
+    marked = [i for i, example in enumerate(evaluation.dataset) if any(example.rationales)]
+    lost = sum(evaluation.gold[i] is None for i in marked)
+    if not metrics or not lost or evaluation.labels.warning or evaluation.model.task == "regression":
+        return ""
+    return (
+        f"{lost} of {len(marked)} examples with rationales have no label, so the class that the rationale justifies is "
+        f"unknown and {listed(metrics)} leave{_s(metrics)} them out. Name the column of labels with "
+        "--columns label=..., or explain the predicted class with --target predicted."
+    )
+
+
+def _starved(evaluation: Evaluation) -> list[str]:
+    """Sampling methods with too few samples for the longest inputs."""
+    units = evaluation.unit_counts[:, 0] - evaluation.unit_counts[:, 1]  # that the model reads
+    found = []
+    for method in (part for m in evaluation.methods.values() for part in sampling_methods(m)):
+        starved = np.array([is_starved(method, int(n)) for n in units])
+        if starved.any():
+            count, most = int(starved.sum()), int(units[starved].max())
+            found.append(filled(starved_message(method), count, len(units), most) + ".")
+    return list(dict.fromkeys(found))
+
+
+def _unsigned(evaluation: Evaluation) -> str:
+    """What an unsigned score means beside rationales, and how methods with and without signs are compared."""
+    metrics = list(evaluation.by_size)
+    methods = {name: m for name, m in evaluation.methods.items() if type(m).__name__ != "Random"}
+    plain = [name for name, method in methods.items() if not method.facts.signed]
+    if not metrics or not plain or len(plain) == len(methods):
+        return ""
+    have = "has no sign: its" if len(plain) == 1 else "have no signs: their"
+    return (
+        f"{listed(plain)} {have} scores say how important a unit is, not for which class. On {listed(metrics)}, a "
+        "method with signs and one without are called different only if they are so both with the signs and without."
+    )
+
+
+def clear(comparisons: Sequence[Comparison]) -> str:
+    """What counts as a clear difference."""
+    margins = sorted({c.margin for c in comparisons if len(c.standings) > 1})
+    if not margins:
+        return ""
+    sizes = " or ".join(map(number, margins))
+    more = " (by metric)" if len(margins) > 1 else ""
+    return f"A difference is clear if it is significant and at least {sizes}{more}."
+
+
+def _s(names: Sequence[str]) -> str:
+    return "s" if len(names) == 1 else ""
