@@ -13,9 +13,7 @@ from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
 from assay.studies.attack.result import MEASURED, Attacked
-from assay.studies.attack.study import Attack
-
-LIMIT = 16  # examples by default
+from assay.studies.attack.study import LIMIT, Attack
 
 
 @said_once

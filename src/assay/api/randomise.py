@@ -14,9 +14,7 @@ from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
 from assay.studies.randomise.result import Randomised
-from assay.studies.randomise.study import Randomise
-
-LIMIT = 50  # examples by default
+from assay.studies.randomise.study import LIMIT, Randomise
 
 
 @said_once
@@ -40,7 +38,7 @@ def randomise(
     further fields of `Randomise`.
     """
     chosen = _seeds(seeds)
-    if not all(isinstance(seed, int) for seed in chosen):
+    if isinstance(seeds, bool) or not all(type(seed) is int for seed in chosen):
         raise SpecError(f"seeds={seeds!r}: give a number of initialisations, such as 3, or a list of seeds")
     study = make_settings(Randomise, {"methods": methods, "seeds": chosen, **settings})
     loaded, dataset = load_model(model), load_dataset(data, columns=columns)
