@@ -23,6 +23,7 @@ JSON_COLUMNS = (
     "probabilities",
 )  # of any shape: stored as JSON text so that the table has one schema
 
+_LISTS = ("units", "scores", "target", "cost")
 _WIDE = frozenset(f.name for f in fields(Attribution))
 REPR = 3  # attributions that `repr` lists
 
@@ -153,7 +154,7 @@ def _plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a frame, also of one that was a CSV or parquet file: cells may be text, arrays or NaN for None."""
     cells = {name: plain_cell(value) for name, value in row.items() if name in _WIDE}
     cells["example_id"] = "" if cells.get("example_id") is None else cells["example_id"]
-    parsed = {name: parse_cell(cells[name]) for name in ("units", "scores", "target", "cost") if name in cells}
+    parsed = {name: parse_cell(value) for name, value in cells.items() if name in _LISTS}
     if missing := [name for name in ("units", "scores", "target", "label", "method") if cells.get(name) is None]:
         raise InputError(f"the frame has no {', '.join(missing)}; give one that `to_pandas` made")
     units = [{**unit, "box": parse_cell(unit["box"])} for unit in parsed["units"]]

@@ -79,7 +79,7 @@ def test_frames_that_were_files(tmp_path, kind, index):
     frame, path = BOTH.to_pandas(wide=True), tmp_path / f"a.{kind}"
     if kind == "csv":
         frame.to_csv(path, index=index)
-        back = Attributions.from_pandas(pandas.read_csv(path, float_precision="round_trip"))
+        back = Attributions.from_pandas(pandas.read_csv(path))
     else:
         frame.to_parquet(path, index=index)
         back = Attributions.from_pandas(pandas.read_parquet(path))
