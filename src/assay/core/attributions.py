@@ -153,13 +153,19 @@ def _from_row(row: Mapping[str, Any]) -> Attribution:
 def _plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a frame, also of one that was a CSV or parquet file: cells may be text, arrays or NaN for None."""
     cells = {name: plain_cell(value) for name, value in row.items() if name in _WIDE}
-    cells["example_id"] = "" if cells.get("example_id") is None else cells["example_id"]
+    cells.setdefault("example_id")
     parsed = {name: parse_cell(value) for name, value in cells.items() if name in _LISTS}
     if missing := [name for name in ("units", "scores", "target", "label", "method") if cells.get(name) is None]:
         raise InputError(f"the frame has no {', '.join(missing)}; give one that `to_pandas` made")
     units = [{**unit, "box": parse_cell(unit["box"])} for unit in parsed["units"]]
-    names = {name: str(cells.get(name, "")) for name in ("example_id", "label")}
+    names = {name: _name(cells[name]) for name in ("example_id", "label")}
     return {**cells, **parsed, **names, "units": units}
+
+
+def _name(cell: Any) -> str:
+    """An id or label as text; pandas reads 7 beside an empty cell as 7.0."""
+    whole = isinstance(cell, float) and cell.is_integer()
+    return "" if cell is None else str(int(cell) if whole else cell)
 
 
 def _features(datasets: Any) -> Any:
