@@ -45,7 +45,7 @@ class Given:
             signed=any((row.scores < 0).any() for row in rows),
             complete=False,
             class_dependent=any(row.label for row in rows),
-            passes="none",
+            passes="made elsewhere, cost unknown",
             memory="n",
         )
 
@@ -78,6 +78,10 @@ class Given:
         if any(texts[u.segment][u.start : u.end] != u.text for row in rows for u in row.units):
             raise InputError(f"the text {shortened(text)} has other white space than that of the scores {self.name!r}")
         return rows
+
+    def has(self, example: Example, label: str, labels: Sequence[str]) -> bool:
+        """Whether there are scores of this class."""
+        return any(self._explains(row, label, labels) for row in self.of(example))
 
     def _explains(self, row: Attribution, label: str, labels: Sequence[str]) -> bool:
         """Whether a row is about this class; a regression has only one output."""
