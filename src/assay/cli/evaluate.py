@@ -28,6 +28,7 @@ from assay.cli._options import (
     settings_from,
 )
 from assay.cli._output import check_writable, command_line, print_written, write_json, write_text
+from assay.core.notices import unsaid
 from assay.studies.evaluate.study import Evaluate
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def evaluate(
     store: StoreFolder = None,
 ) -> None:
     check_writable(report, markdown, json)
-    with resumable():
+    with resumable(), unsaid("result"):  # printed with the verdict
         result = assay.evaluate(model.load(), data.load(), limit=limit, store=store, **settings.given())
     _print(result)
     result.to_html(report, command=command_line())
