@@ -5,7 +5,16 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from assay.core.errors import AssayError, InputError, ModelError, SpecError, StoreError, TargetError, UnsupportedError
+from assay.core.errors import (
+    AssayError,
+    DataWarning,
+    InputError,
+    ModelError,
+    SpecError,
+    StoreError,
+    TargetError,
+    UnsupportedError,
+)
 
 if TYPE_CHECKING:
     from assay.api.archive import pack, unpack
@@ -16,6 +25,7 @@ if TYPE_CHECKING:
     from assay.api.explain_file import explain_file
     from assay.api.list_datasets import list_datasets
     from assay.api.randomise import randomise
+    from assay.api.register import load_plugin, register
     from assay.api.report import report
     from assay.api.results import results
     from assay.api.roar import roar, roar_plan
@@ -48,7 +58,9 @@ _LAZY = {
     "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
     "pack": "assay.api.archive",
+    "load_plugin": "assay.api.register",
     "randomise": "assay.api.randomise",
+    "register": "assay.api.register",
     "report": "assay.api.report",
     "results": "assay.api.results",
     "roar": "assay.api.roar",
@@ -65,6 +77,7 @@ __all__ = [
     "Attribution",
     "Attributions",
     "Cost",
+    "DataWarning",
     "Example",
     "InputError",
     "ModelError",
@@ -83,8 +96,10 @@ __all__ = [
     "list_datasets",
     "load_dataset",
     "load_model",
+    "load_plugin",
     "pack",
     "randomise",
+    "register",
     "report",
     "results",
     "roar",

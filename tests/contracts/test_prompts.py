@@ -132,3 +132,33 @@ def test_few_shot_examples_are_context():
     without = explain(fresh("llama-prompted"), TEXTS[2], "occlusion")
     assert [u.text for u in with_shots.units] == [u.text for u in without.units]
     assert np.abs(with_shots.scores - without.scores).max() > 1e-3
+
+
+@pytest.mark.parametrize("method", ["integrated_gradients", "gradient_x_input", "decompx"])
+def test_the_default_is_what_speaks_for_a_label_rather_than_for_the_others(method):
+    """What raises the logits of all label words alike, as most context does, is no evidence for one of them."""
+    model = prompted("llama")
+    bad, good = model.readout.tokens
+    with torch.no_grad():
+        head = model.hf.lm_head.weight
+        shared = torch.randn(head.shape[1], generator=torch.Generator().manual_seed(0))
+        before = explain(model, TEXTS[0], method, target="negative").scores
+        head[[bad, good]] += 3 * shared
+    model.weights_changed()
+    default = explain(model, TEXTS[0], method, target="negative")
+    contrast = explain(model, TEXTS[0], method, target=assay.Target("negative", against="positive"))
+    alone = explain(model, TEXTS[0], method, target=assay.Target("negative", scale="logit"))
+    assert (default.target.scale, contrast.target.scale) == ("log_odds", "logit")
+    assert default.scores == pytest.approx(contrast.scores, abs=1e-4)
+    assert default.scores == pytest.approx(before, abs=1e-3)
+    assert (np.sign(alone.scores) != np.sign(default.scores)).any(), "one logit alone can have the wrong sign"
+
+
+def test_the_default_with_three_labels_is_the_odds_against_both_others():
+    model = assay.load_model(
+        LMS["llama"](), llama_tokenizer(), prompt=SHOTS, labels={"a": " bad", "b": " good", "c": " film"}
+    )
+    default, odds = (
+        explain(model, TEXTS[0], "integrated_gradients", target=t) for t in ("a", assay.Target("a", scale="log_odds"))
+    )
+    assert np.array_equal(default.scores, odds.scores)

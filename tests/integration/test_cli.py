@@ -62,6 +62,11 @@ def test_json_and_html_of_two_methods(tmp_path: Path) -> None:
         (["--method", "lime(sample=5)", "x"], ["lime has no parameter 'sample'", "did you mean 'samples'"]),
         (["--method", "lime(samples=many)", "x"], ["samples must be a whole number"]),
         (["--target", "posittive", "x"], ["unknown label 'posittive'", "positive"]),
+        (["--target", "positive", "--against", "positive", "x"], ["'positive' against itself is always 0"]),
+        (["--against", "positive", "a fine film"], ["the predicted class is the one to hold it against"]),
+        (["--scale", "volts", "x"], ["volts", "log_odds"]),
+        (["--device", "cuda:7", "x"], ["the device 'cuda:7' is not available here; use cpu"]),
+        (["--dtype", "float99", "x"], ["unknown precision 'float99'"]),
         (["--removal", "mean_colour", "x"], ["a text has no colours", "mask_token"]),
         (["--model", "no/such/folder", "x"], ["cannot load 'no/such/folder'"]),
         ([""], ["the text is empty"]),
@@ -72,6 +77,17 @@ def test_bad_input_ends_in_a_sentence(arguments: list[str], words: list[str], re
     said = refused("explain", *arguments, cwd=tmp_path)
     for word in words:
         assert word in said
+
+
+def test_target_against_and_scale_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("a dull film\n")
+    options = ("--method", "gradient_x_input", "--target", "negative", "--against", "positive", "--scale", "logit")
+    shown = run("explain", *options, "--json", "a dull film", cwd=tmp_path)
+    run("explain", *options, "--input", "in.txt", "--output", "out.jsonl", cwd=tmp_path)
+    for text in (shown.stdout, (tmp_path / "out.jsonl").read_text()):
+        assert json.loads(text)["target"] == {"label": 0, "against": 1, "scale": "logit"}
+    other = run("explain", *options[:-1], "probability", "--input", "in.txt", "--output", "out.jsonl", cwd=tmp_path)
+    assert "other settings" in other.stderr
 
 
 def test_a_mistake_leaves_no_traceback(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_show_a_generator(folder: Path) -> None:
     ("arguments", "words"),
     [
         (["show"], "DATA needs a value. Run `assay data show --help`"),
-        (["show", "all/reviews"], "reviews has several splits; choose one with split=...: dev, train"),
+        (["show", "all/reviews"], "reviews has several splits; choose one: dev, train"),
         (["show", "all/reviews", "--split", "test"], "reviews has no split 'test'"),
         (["show", "all/review"], "no file or folder 'all/review'"),
         (["show", "all/notes.csv", "--columns", "label"], "write role=column"),

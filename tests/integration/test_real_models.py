@@ -53,3 +53,15 @@ def test_a_trained_classifier_finds_the_insult() -> None:
 def test_an_encoder_without_a_trained_head_is_an_error(name: str) -> None:
     with pytest.raises(assay.ModelError, match="explains trained classifiers"):
         assay.load_model(folder(name))
+
+
+def test_a_bad_word_speaks_for_the_bad_label_of_a_prompt() -> None:
+    """The logit of one label word alone falls with "dull", as that of the other does."""
+    words = {"negative": " negative", "positive": " positive"}
+    model = assay.load_model(folder("smollm2-135m-instruct"), prompt="Review: {text}\nSentiment:", labels=words)
+    for text in ("a dull and lifeless film", "the plot is dull"):
+        found = assay.explain(model, text, "integrated_gradients", target="negative", units="word")
+        assert dict(found.top(9))["dull"] > 0, found
+    alone = assay.Target("negative", scale="logit")
+    found = assay.explain(model, "a dull and lifeless film", "integrated_gradients", target=alone, units="word")
+    assert dict(found.top(9))["dull"] < 0, "this was the default"

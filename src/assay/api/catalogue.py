@@ -6,15 +6,18 @@ import dataclasses
 import importlib
 import inspect
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
+from assay.core.additions import added_names
 from assay.core.catalog import Catalog
 from assay.core.errors import SpecError, nearest
 
 Kind = Literal["methods", "metrics", "agreement", "performance", "attack_measures", "families", "removals", "studies"]
+ADDED = {kind: f"assay.{kind}" for kind in ("methods", "metrics", "removals", "studies")}  # groups of entry points
 FILE = "catalogue.json"  # read in place of the entries' modules, which import torch; a test keeps it up to date
 
 
@@ -30,8 +33,9 @@ class Entry:
 def catalogue(kind: Kind) -> list[Entry]:
     """The names of one kind, with a summary and details (formula, paper, weakness, cost, parameters)."""
     if kind not in get_args(Kind):
-        raise SpecError(f"Unknown kind {kind!r}; {nearest(kind, get_args(Kind))}")
-    return [Entry(e["name"], e["summary"], tuple(e["details"])) for e in _stored()[kind]]
+        raise SpecError(f"unknown kind {kind!r}; {nearest(kind, get_args(Kind))}")
+    stored = [Entry(e["name"], e["summary"], tuple(e["details"])) for e in _stored()[kind]]
+    return stored + (_added(kind) if kind in ADDED else [])
 
 
 @cache
@@ -42,18 +46,14 @@ def _stored() -> dict[str, list[dict[str, Any]]]:
 
 def describe_all() -> str:
     """The content of the file, from the entries themselves."""
-    describe = {
-        "methods": _methods,
-        "metrics": lambda: _metrics("METRICS"),
-        "agreement": lambda: _metrics("AGREEMENT"),
-        "performance": lambda: _metrics("PERFORMANCE"),
-        "attack_measures": lambda: _metrics("ATTACK_MEASURES"),
-        "families": _families,
-        "removals": _removals,
-        "studies": _studies,
-    }
-    content = {kind: [asdict(entry) for entry in describe[kind]()] for kind in get_args(Kind)}
+    content = {kind: [asdict(entry) for entry in _DESCRIBE[kind]()] for kind in get_args(Kind)}
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _added(kind: str) -> list[Entry]:
+    """What users added. Without a plugin or an entry point, nothing is imported."""
+    names = added_names(ADDED[kind])
+    return [entry for entry in _DESCRIBE[kind]() if entry.name in names] if names else []
 
 
 def _methods() -> list[Entry]:
@@ -139,7 +139,9 @@ def _shown(value: Any) -> str:
 
 
 def _summary(catalog: Catalog, name: str) -> str:
-    """The first paragraph of the docstring of an entry's file."""
+    """The first paragraph of the docstring of an entry's file; of a user's class, that of the class."""
+    if name not in catalog.modules:
+        return (*_paragraphs(catalog.get(name)), "no description")[0]
     return _paragraphs(importlib.import_module(catalog.modules[name]))[0]
 
 
@@ -147,3 +149,15 @@ def _paragraphs(documented: Any) -> tuple[str, ...]:
     """The paragraphs of a docstring on a line each; the weakness is a paragraph of its own."""
     parts = (inspect.getdoc(documented) or "").replace("Weakness:", "\n\nWeakness:").split("\n\n")
     return tuple(" ".join(part.split()) for part in parts if part.strip())
+
+
+_DESCRIBE: dict[str, Callable[[], list[Entry]]] = {
+    "methods": _methods,
+    "metrics": lambda: _metrics("METRICS"),
+    "agreement": lambda: _metrics("AGREEMENT"),
+    "performance": lambda: _metrics("PERFORMANCE"),
+    "attack_measures": lambda: _metrics("ATTACK_MEASURES"),
+    "families": _families,
+    "removals": _removals,
+    "studies": _studies,
+}

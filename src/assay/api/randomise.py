@@ -6,26 +6,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.api.settings import make_settings
+from assay.api.settings import as_field, make_settings
 from assay.core.errors import SpecError
 from assay.core.notices import said_once
+from assay.datasets.columns import ColumnMap
 from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
 from assay.studies.randomise.result import Randomised
-from assay.studies.randomise.study import Randomise
-
-LIMIT = 50  # examples by default
+from assay.studies.randomise.study import LIMIT, Randomise
 
 
 @said_once
 def randomise(
     model: Any = "builtin",
     data: Any = "builtin",
-    methods: Sequence[Any] | None = None,
+    methods: Sequence[Any] | str | None = None,
     *,
     limit: int | None = LIMIT,
-    seeds: int | Sequence[int] = 1,
+    columns: ColumnMap | str | None = None,
+    seeds: int | str | Sequence[int] = 1,
     store: str | Path | None = None,
     progress: bool | None = None,
     **settings: Any,
@@ -34,13 +34,22 @@ def randomise(
 
     model: anything `load_model` takes. data: anything `load_dataset` takes. methods: specs; None is those of the
     Oxford thesis. limit: a random subset of this many examples. seeds: number of random initialisations of each block,
-    or their seeds. store: a folder for finished work; None is a cache folder. settings: further fields of `Randomise`.
+    or their seeds. columns: as in `load_dataset`. store: a folder for finished work; None is a cache folder. settings:
+    further fields of `Randomise`.
     """
-    chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
-    if isinstance(seeds, str) or not all(isinstance(seed, int) for seed in chosen):
+    chosen = _seeds(seeds)
+    if isinstance(seeds, bool) or not all(type(seed) is int for seed in chosen):
         raise SpecError(f"seeds={seeds!r}: give a number of initialisations, such as 3, or a list of seeds")
     study = make_settings(Randomise, {"methods": methods, "seeds": chosen, **settings})
-    loaded, dataset = load_model(model), load_dataset(data)
+    loaded, dataset = load_model(model), load_dataset(data, columns=columns)
     dataset = dataset if limit is None else dataset.take(limit, study.seed)
     records = run_study(study, "randomise", loaded, dataset, store=store, progress=progress)
     return Randomised(loaded, dataset, study, [row for record in records for row in record.rows])
+
+
+def _seeds(seeds: int | str | Sequence[int]) -> tuple[int, ...]:
+    """A number of seeds, or the seeds; as the command line writes them, "3" is a number and "3,4" are seeds."""
+    if isinstance(seeds, str):
+        given: tuple[int, ...] = as_field("seeds", seeds, tuple[int, ...])
+        return given if len(given) != 1 else tuple(range(given[0]))
+    return tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)

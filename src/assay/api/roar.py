@@ -8,6 +8,8 @@ from typing import Any, Literal, get_args
 
 from assay.core.errors import SpecError, nearest
 from assay.core.notices import said_once
+from assay.core.spec import as_list
+from assay.datasets.columns import ColumnMap, as_columns
 from assay.datasets.load import load_dataset
 from assay.evaluation.roar.curves import Score
 from assay.experiments.engines import make_engine
@@ -35,9 +37,9 @@ ENCODER_RECIPE = (  # the paper's for RoBERTa
 def roar(
     base: str,
     data: str,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str] | str | None = None,
     *,
-    forms: Sequence[Form] = ("recursive",),
+    forms: Sequence[Form] | str = ("recursive",),
     seeds: int = 5,
     score: Score = "macro_f1",
     clip: bool = False,
@@ -71,25 +73,30 @@ def roar(
 def roar_plan(
     base: str,
     data: str,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str] | str | None = None,
     *,
-    forms: Sequence[Form] = ("recursive",),
+    forms: Sequence[Form] | str = ("recursive",),
     seeds: int = 5,
     store: str | Path | Store | None = None,
     recipe: str | None = None,
     limit: int | None = None,
     validation_limit: int | None = None,
     max_length: int | None = None,
+    columns: ColumnMap | str | None = None,
     **settings: Any,
 ) -> Plan:
     """The plan that `roar` runs.
 
-    recipe: how to train; None is the paper's. limit, validation_limit: random subsets of the splits.
+    recipe: how to train; None is the paper's. limit, validation_limit: random subsets of the splits. columns: as in
+    `load_dataset`.
     settings: by, step, last, signed, target, test, test_limit, batch_tokens of the study `Roar`.
     """
+    if not isinstance(data, str):
+        raise SpecError(f"roar reads its data by name, not from a {type(data).__name__}; save the splits in a folder")
+    forms, given = as_list(forms), as_columns(columns)
     for form in forms:
         if form not in get_args(Form):
-            raise SpecError(f"forms={form}: {nearest(form, get_args(Form))}")
+            raise SpecError(f"unknown form {form!r}; {nearest(str(form), get_args(Form))}")
     base = f"{base}()" if base in FAMILIES.names else base
     if not is_scratch(base):
         check_exists(base)
@@ -99,17 +106,17 @@ def roar_plan(
     training = {"limit": limit, "validation_limit": validation_limit, "max_length": max_length}
     content = {
         "name": "roar",
-        "data": {name: data},
+        "data": {name: {"source": data, "columns": dict(given)} if given else data},
         "models": {
             "model": {
                 **{key: value for key, value in training.items() if value is not None},
                 "train": base,
                 "on": name,
                 "seeds": list(range(seeds)),
-                "recipe": recipe or _paper_recipe(base, data),
+                "recipe": recipe or _paper_recipe(base, data, given),
             }
         },
-        "studies": {form: _study(form, {"methods": list(methods), **settings}) for form in forms},
+        "studies": {form: _study(form, {"methods": as_list(methods), **settings}) for form in forms},
     }
     plan = make_plan(YamlNode("roar", "roar", content), open_store(store))
     return select_jobs(plan, {"study": ",".join(forms)})  # measurable models need no model trained without masks
@@ -121,13 +128,13 @@ def _study(form: Form, settings: dict[str, Any]) -> dict[str, Any]:
     if form != "measurable":
         return {"kind": "roar", "data": "trained_on", **given, "recursive": form == "recursive"}
     if given.pop("by", "share") != "share" or "last" in given:
-        raise SpecError("A measurable model is masked by shares up to 100 %; leave out by=count and last.")
+        raise SpecError("a measurable model is masked by shares up to 100 %; leave out by=count and last.")
     return {"kind": "measurable", "data": "trained_on", **given}
 
 
-def _paper_recipe(base: str, data: str) -> str:
+def _paper_recipe(base: str, data: str, columns: ColumnMap | None) -> str:
     """The paper's recipe; the best epoch is chosen by AUROC for single texts, by accuracy for pairs."""
-    pairs = load_dataset(data, split="train")[0].text_pair is not None
+    pairs = load_dataset(data, split="train", columns=columns)[0].text_pair is not None
     if not base.startswith(BILSTM):
         return ENCODER_RECIPE.format("accuracy" if pairs else "auroc")
     return PAIRED_RECIPE if pairs else SINGLE_RECIPE

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from assay.core.errors import SpecError, nearest
-from assay.core.spec import file_name, split
+from assay.core.spec import check_numbers, check_type, file_name, split
 
 T = TypeVar("T")
 
@@ -16,14 +16,28 @@ def make_settings(cls: type[T], settings: dict[str, Any]) -> T:
 
     None keeps a default. A list becomes a tuple, and so does a text such as "lime,occlusion" where several are allowed.
     """
+    hints = get_type_hints(cls)
     names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
     for name in settings:
         if name not in names:
             raise SpecError(f"{file_name(cls.__name__)} has no setting {name!r}; {nearest(name, names)}")
-    several = {f.name for f in fields(cls) if str(f.type).startswith("tuple")}  # type: ignore[arg-type]
-    values = {
-        name: tuple(split(value)) if isinstance(value, str) and name in several else value
-        for name, value in settings.items()
-        if value is not None
-    }
-    return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+    given = {name: value for name, value in settings.items() if value is not None}
+    values = {name: as_field(name, value, hints[name]) for name, value in given.items()}
+    for name, value in values.items():
+        check_type(name, value, hints[name])
+        check_numbers(name, value)
+    return cls(**values)
+
+
+def as_field(name: str, value: Any, hint: Any) -> Any:
+    """A value as its field takes it: a list, or a text with commas, as a tuple of texts or numbers."""
+    kinds = [kind for kind in (hint, *get_args(hint)) if get_origin(kind) is tuple]
+    if not kinds or not isinstance(value, str):
+        return tuple(value) if isinstance(value, list) else value
+    item = get_args(kinds[0])[0]
+    if item not in (int, float):
+        return tuple(split(value))
+    try:
+        return tuple(item(part) for part in split(value))
+    except ValueError as error:
+        raise SpecError(f"{name}: {value!r} is not a list of numbers such as 1,2") from error

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+from assay.api.settings import as_field
 from assay.core.errors import SpecError, nearest
 from assay.core.notices import said_once
+from assay.datasets.columns import ColumnMap
 from assay.datasets.dataset import Dataset
 from assay.experiments.training_task import SELECTIONS, performance_metrics
 from assay.experiments.worker import threads as limit_threads
@@ -21,14 +23,14 @@ from assay.training.splits import training_data
 @said_once
 def train(
     base: str,
-    data: str,
+    data: Any,
     output: str | Path,
     recipe: str | Recipe = "recipe",
     *,
     split: str | None = None,
     validation: str | None = None,
-    columns: Mapping[str, str | None] | None = None,
-    label_map: Mapping[str, str | None] | None = None,
+    columns: ColumnMap | str | None = None,
+    label_map: Mapping[str, str | None] | str | None = None,
     limit: int | None = None,
     validation_limit: int | None = None,
     max_length: int | None = None,
@@ -43,11 +45,12 @@ def train(
 ) -> TrainingResult:
     """Fine-tune a model on a data set and save the best checkpoint in `output`. Rerun to resume.
 
-    base: a pretrained folder or hub id, or a size such as "bert(layers=2, width=128)". recipe: a Recipe or its spec,
-    e.g. "recipe(epochs=3, learning_rate=2e-5)". split, validation: names of splits; None is train and dev, or 10 %
-    held out. label_map: other names for labels, such as {"pos": "positive"}. task: classification or regression; None
-    follows the labels. on_start: called with the two splits. on_check: called after every validation. settings: fields
-    of `Recipe`, which take precedence over `recipe`.
+    base: a pretrained folder or hub id, or a size such as "bert(layers=2, width=128)". data: anything `load_dataset`
+    takes. recipe: a Recipe or its spec, e.g. "recipe(epochs=3, learning_rate=2e-5)". split, validation: names of
+    splits; None is train and dev, or 10 % held out. columns: as in `load_dataset`. label_map: other names for labels,
+    such as {"pos": "positive"}. task: classification or regression; None follows the labels. on_start: called with the
+    two splits. on_check: called after every validation. settings: fields of `Recipe`, which take precedence over
+    `recipe`.
     """
     recipe = _recipe(recipe, settings)
     splits = training_data(
@@ -92,5 +95,6 @@ def _recipe(recipe: str | Recipe, settings: Mapping[str, Any]) -> Recipe:
         if name not in names:
             raise SpecError(f"train has no setting {name!r}; {nearest(name, names)}")
     base = recipe if isinstance(recipe, Recipe) else Recipe.from_spec(recipe)
-    given: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in settings.items()}
+    hints = get_type_hints(Recipe)
+    given: dict[str, Any] = {name: as_field(name, value, hints[name]) for name, value in settings.items()}
     return replace(base, **given)

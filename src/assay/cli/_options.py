@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 Number = TypeVar("Number", int, float)
 
+PLUGIN_HELP = "--plugin FILE, with any command: methods, metrics, ... of your own (docs/guides)."
 INPUT = Group("Input", sort_key=0)
 MODEL = Group("Model", sort_key=1)
 DATA = Group("Data", sort_key=2)
@@ -37,7 +38,8 @@ OPTIONS = Group("Options", sort_key=7)
 
 def command_app(name: str, *examples: str) -> App:
     """A command; its help is the docstring of its file, with examples at the end."""
-    return App(name=name, help_epilogue="\n".join(["Examples:", *(f"  {example}" for example in examples)]))
+    lines = [PLUGIN_HELP, "", "Examples:", *(f"  {example}" for example in examples)]
+    return App(name=name, help_epilogue="\n".join(lines))
 
 
 # --- converters ------------------------------------------------------------------------------------------------------
@@ -46,6 +48,11 @@ def command_app(name: str, *examples: str) -> App:
 def spec_list(_: Any, tokens: Sequence[Token]) -> list[str]:
     """Split a list at the commas outside brackets."""
     return split(tokens[-1].value)
+
+
+def repeated_list(_: Any, tokens: Sequence[Token]) -> list[str]:
+    """The same for an option that may be given several times."""
+    return [part for token in tokens for part in split(token.value)]
 
 
 def int_list(_: Any, tokens: Sequence[Token]) -> int | list[int]:
@@ -63,30 +70,6 @@ def _numbers(kind: Callable[[str], Number], text: str) -> list[Number]:
         return [kind(part) for part in split(text)]
     except ValueError as error:
         raise SpecError(f"{text!r} is not a list of numbers such as 1,2") from error
-
-
-def columns_by_role(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
-    """Read "text=review,label=stars"; "rationales=" switches a role off."""
-    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise SpecError("write role=column,..., e.g. --columns text=review,label=stars")
-    return {role.strip(): column.strip() or None for role, _, column in pairs}
-
-
-def names_by_label(_: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
-    """Read "pos=positive,neg=negative"; "unclear=" leaves the examples of a label unlabelled."""
-    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise SpecError("write label=name,..., e.g. --label-map pos=positive,neg=negative")
-    return {label.strip(): name.strip() or None for label, _, name in pairs}
-
-
-def words_by_label(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
-    """Read "positive= good,negative= bad"; spaces belong to the words."""
-    pairs = [part.partition("=") for part in tokens[-1].value.split(",")]
-    if not all(word for _, _, word in pairs):
-        raise SpecError("write name=word,..., e.g. --labels 'positive= good,negative= bad'")
-    return {name.strip(): word for name, _, word in pairs}
 
 
 def values_by_tag(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
@@ -110,17 +93,15 @@ def flag(help: str, group: Group) -> Parameter:
 # --- groups of options -----------------------------------------------------------------------------------------------
 
 ColumnRoles = Annotated[
-    dict[str, str | None] | None,
-    list_option(
-        columns_by_role,
+    str | None,
+    Parameter(
         metavar="ROLE=COLUMN,...",
         help="Columns to read where their names are not recognised, e.g. text=review,label=stars.",
     ),
 ]
 LabelNames = Annotated[
-    dict[str, str | None] | None,
-    list_option(
-        names_by_label,
+    str | None,
+    Parameter(
         metavar="LABEL=NAME,...",
         help="Names that labels of the data have in the model, e.g. pos=positive,neg=negative.",
     ),
@@ -133,26 +114,33 @@ class ModelOptions:
     """How to load the model."""
 
     model: str = "builtin"
-    """Folder or hub id; 'builtin' is a small sentiment classifier."""
+    """Folder, hub id or module:attribute (a function, a scikit-learn pipeline or a loaded model in your own code);
+    'builtin' is a small sentiment classifier."""
     prompt: str | None = None
-    """Prompt with a {text} slot, to classify with a causal language model."""
-    labels: Annotated[dict[str, str] | None, list_option(words_by_label, metavar="NAME=WORD,...")] = None
-    """The word that follows the prompt for each label."""
+    """Prompt with a {text} slot, to classify with a causal language model; 'chat: ...' uses its chat template."""
+    labels: Annotated[str | None, Parameter(metavar="NAME[=WORD],...")] = None
+    """Names of the classes, in the order of the model's outputs; with a prompt, the word that follows it for each."""
+    task: Literal["classification", "multi_label", "regression"] | None = None
+    """What the outputs mean. Default: inferred."""
     device: str | None = None
     """Device to run on, such as cpu or cuda."""
     dtype: str | None = None
     """Precision of the weights, such as float32 or bfloat16."""
     max_length: int | None = None
     """Truncate inputs to this many tokens. Default: the model's limit."""
+    trust_remote_code: Annotated[bool, Parameter(negative=(), show_default=False)] = False
+    """Run Python code that the model's folder or hub id brings. Without it no foreign code runs."""
 
     def load(self) -> Model:
         return assay.load_model(
             self.model,
             prompt=self.prompt,
             labels=self.labels,
+            task=self.task,
             device=self.device,
             dtype=self.dtype,
             max_length=self.max_length,
+            trust_remote_code=self.trust_remote_code,
         )
 
 
@@ -243,11 +231,12 @@ def settings_from(
 def _option(f: Field[Any], hint: Any, doc: str) -> Any:
     """The type of an option: that of the field, or None if it is not given."""
     hint = _without_none(hint)
-    hidden = any(f.default is value for value in (MISSING, None, False)) or "Default:" in doc
+    hidden = any(f.default is value for value in (MISSING, None, False, ())) or "Default:" in doc
     options: dict[str, Any] = {"help": doc, "show_default": False if hidden else _shown(f.default)}
     if get_origin(hint) is tuple:
         item = get_args(hint)[0]
-        converter = {int: int_list, float: float_list}.get(item, spec_list)
+        words = repeated_list if f.metadata.get("repeats") else spec_list
+        converter = {int: int_list, float: float_list}.get(item, words)
         return Annotated[list[str] | None, list_option(converter, **options)]
     if hint is bool:
         return Annotated[bool | None, Parameter(negative=None if f.default else (), **options)]

@@ -3,61 +3,42 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from assay.core.errors import AssayError
+from assay.core.console import Console
+from assay.core.files import write_file
+from assay.core.names import shareable
 from assay.reports.plain_json import plain
-
-
-def check_writable(*paths: Path | None) -> None:
-    """Refuse paths that cannot be written before the work starts."""
-    for path in paths:
-        if path is None:
-            continue
-        folder = path.absolute().parent
-        if not folder.is_dir():
-            raise AssayError(f"Cannot write {path}: the folder {folder} does not exist. Create it or name another.")
-        if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-            raise AssayError(f"Cannot write {path}: it is a folder or write-protected. Name another file.")
-
-
-def write_text(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise AssayError(f"Cannot write {path}: {error.strerror}") from error
 
 
 def write_json(path: Path, content: Any) -> None:
     """Write JSON with null for NaN and infinity, which JSON does not have."""
-    write_text(path, json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_file(path, json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def print_written(console: Console, *paths: Path | None) -> None:
     for path in paths:
         if path is not None:
-            console.print(f"wrote {path}", style="dim", markup=False, soft_wrap=True)
+            console.print(f"wrote {path}", style="dim", soft_wrap=True)
 
 
 def command_line() -> str:
-    """The command as the user typed it, for reports."""
-    return shlex.join(["assay", *sys.argv[1:]])
+    """The command as the user typed it, for reports; without the folders of this machine, as reports are shared."""
+    return shlex.join(["assay", *map(shareable, sys.argv[1:])])
 
 
 def finish_study(result: Any, table: Table, report: Path, json: Path | None) -> None:
     """Print the table and then the verdict (the end is what a terminal shows), and write the files."""
-    console = Console(highlight=False)
+    console = Console()
     console.print(table)
     for sentence in result.verdict:
-        console.print(f"\n{sentence}", style="bold", markup=False)
+        console.print(f"\n{sentence}", style="bold")
     result.to_html(report, command=command_line())
     if json is not None:
         write_json(json, result.to_dict())

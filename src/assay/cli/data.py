@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 import assay
 from assay.cli._options import OPTIONS, ColumnRoles, command_app
+from assay.core.console import Console
 
 if TYPE_CHECKING:
     from assay.core.types import Example
@@ -31,7 +31,7 @@ app = command_app(
 @app.command(name="list", help_epilogue="")
 def list_data(folder: Annotated[Path | None, Parameter(help="Folder of data sets.")] = None, /) -> None:
     """List the built-in data sets, or those in a folder."""
-    Console(highlight=False, soft_wrap=True).print(_table(assay.list_datasets(folder).items()))
+    Console(soft_wrap=True).print(_table(assay.list_datasets(folder).items()))
 
 
 @app.command(help_epilogue="", group_parameters=OPTIONS)
@@ -45,7 +45,7 @@ def show(
     seed: Annotated[int, Parameter(help="Seed for choosing the examples.")] = 0,
 ) -> None:
     """Show the labels, rationales, lengths and some examples of a data set."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(soft_wrap=True)
     dataset = assay.load_dataset(data, split=split, columns=columns)
     console.print(_table(_summary(dataset)))
     for example in dataset.take(examples, seed) if examples else ():
@@ -65,6 +65,7 @@ def _summary(data: Dataset) -> Iterator[tuple[str, str]]:
     annotators = sorted({len(example.rationales) for example in data if example.rationales})
     yield "name", data.name
     yield "split", data.split or "-"
+    yield "columns", ", ".join(f"{role}={name}" for role, name in data.roles.items()) or "-"
     yield "task", data.task
     yield "examples", f"{len(data):,}"
     yield from _labels(data)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
 
 import assay
 from assay.cli._jobs import resumable
@@ -27,7 +26,9 @@ from assay.cli._options import (
     command_app,
     settings_from,
 )
-from assay.cli._output import check_writable, command_line, print_written, write_json, write_text
+from assay.cli._output import command_line, print_written, write_json
+from assay.core.console import Console
+from assay.core.files import check_writable, write_file
 from assay.core.notices import unsaid
 from assay.studies.evaluate.study import Evaluate
 
@@ -61,24 +62,24 @@ def evaluate(
     _print(result)
     result.to_html(report, command=command_line())
     if markdown is not None:
-        write_text(markdown, result.to_markdown(command_line()))
+        write_file(markdown, result.to_markdown(command_line()))
     if json is not None:
         from assay.studies.evaluate.record import record
 
         write_json(json, record(result))
-    print_written(Console(highlight=False), report, markdown, json)
+    print_written(Console(), report, markdown, json)
 
 
 def _print(result: Result) -> None:
     """Print the table and then the verdict: the end is what a terminal shows."""
     from assay.studies.evaluate.terminal import ranking_table
 
-    console = Console(highlight=False)
+    console = Console()
     console.print(ranking_table(result, console.width))
     for metric in result.comparisons:
-        console.print(result.sentence(metric), markup=False)
+        console.print(result.sentence(metric))
     for remark in result.remarks:
-        console.print(remark, style="dim", markup=False)
+        console.print(remark, style="dim")
     for warning in result.warnings:
-        console.print(f"warning: {warning}", style="yellow", markup=False)
-    console.print(f"\n{result.overall}", style="bold", markup=False)
+        console.print(f"warning: {warning}", style="yellow")
+    console.print(f"\n{result.overall}", style="bold")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +16,7 @@ from rich.text import Text
 import assay
 from assay.api.catalogue import Entry, Kind
 from assay.cli._options import OPTIONS, command_app, flag
+from assay.core.console import Console
 from assay.core.errors import SpecError, nearest
 
 LEGEND = (

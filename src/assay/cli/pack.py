@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
 
 import assay
 from assay.cli._options import OUTPUT, StoreFolder, command_app
+from assay.core.console import Console
 
 app = command_app("pack", "assay pack plan.yaml", "assay pack first.yaml second.yaml --output results.jsonl.xz")
 
@@ -30,4 +30,4 @@ def pack(
     records, jobs = assay.pack(plans, output, store=store)
     size = output.stat().st_size / 1024
     sentence = f"wrote {output}: {records:,} of {jobs:,} jobs, {size:,.0f} KB"
-    Console(highlight=False, soft_wrap=True).print(sentence, markup=False)
+    Console(soft_wrap=True).print(sentence)

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
-from rich.console import Console
 
 import assay
 from assay.cli._options import OUTPUT, StoreFolder, command_app
+from assay.core.console import Console
 
 app = command_app("report", "assay report plan.yaml", "assay report plan.yaml --output results --figure-format svg")
 
@@ -27,4 +27,4 @@ def report(
     store: StoreFolder = None,
 ) -> None:
     files = assay.report(plan, output, store=store, figure_format=figure_format)
-    Console(highlight=False, soft_wrap=True).print(f"wrote {files[0]} and {len(files) - 1} more files", markup=False)
+    Console(soft_wrap=True).print(f"wrote {files[0]} and {len(files) - 1} more files")

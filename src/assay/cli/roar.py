@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
-from rich.console import Console
 
 import assay
-from assay.cli._jobs import JobLines, print_missing, print_outcome, resumable
+from assay.cli._jobs import print_failure, print_missing, print_outcome, resumable
 from assay.cli._options import (
     DATA,
     ENGINE_OPTIONS,
@@ -22,6 +21,7 @@ from assay.cli._options import (
     MODEL,
     OUTPUT,
     TRAINING,
+    ColumnRoles,
     DryRun,
     EngineOptions,
     JsonFile,
@@ -33,7 +33,9 @@ from assay.cli._options import (
     list_option,
     settings_from,
 )
-from assay.cli._output import check_writable, command_line, print_written, write_json
+from assay.cli._output import command_line, print_written, write_json
+from assay.core.console import Console
+from assay.core.files import check_writable
 from assay.evaluation.roar.curves import Score
 from assay.studies.roar.study import Roar
 
@@ -59,6 +61,7 @@ class RoarTraining:
     """Validate on only this many examples, drawn at random."""
     max_length: int | None = None
     """Truncate inputs to this many tokens. Default: 512."""
+    columns: ColumnRoles = None
 
 
 @app.default
@@ -95,13 +98,13 @@ def roar(
     store: StoreFolder = None,
 ) -> None:
     check_writable(report, json)
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(soft_wrap=True)
     options: dict[str, Any] = {**vars(training), **settings.given(), "forms": forms or ["recursive"], "store": store}
     if dry_run:
         print_missing(console, assay.status(assay.roar_plan(base, data, **options), store=store))
         return
     with resumable():
-        result = assay.roar(base, data, score=score, clip=clip, watch=JobLines(), **engine.given(), **options)
+        result = assay.roar(base, data, score=score, clip=clip, watch=print_failure, **engine.given(), **options)
     _print(console, result, report, json)
     if result.status is not None:
         print_outcome(console, result.status)
@@ -114,7 +117,7 @@ def _print(console: Console, result: Any, report: Path | None, json: Path | None
     from assay.studies.roar.terminal import tables
 
     for table in tables(result):
-        console.print(table, markup=False)
+        console.print(table)
     if not result.curves:
         return
     if report is not None:

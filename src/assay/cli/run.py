@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
 
 import assay
-from assay.cli._jobs import JobLines, print_missing, print_outcome, resumable
+from assay.cli._jobs import print_failure, print_missing, print_outcome, resumable
 from assay.cli._options import (
     ENGINE_OPTIONS,
     EXECUTION,
@@ -24,6 +23,7 @@ from assay.cli._options import (
     flag,
     values_by_tag,
 )
+from assay.core.console import Console
 
 app = command_app(
     "run",
@@ -54,12 +54,12 @@ def run(
     dry_run: DryRun = False,
     store: StoreFolder = None,
 ) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(soft_wrap=True)
     if dry_run:
         print_missing(console, assay.status(plan, store=store, only=only))
         return
     with resumable():
-        status = assay.run(plan, store=store, only=only, keep=keep, watch=JobLines(), **engine.given())
+        status = assay.run(plan, store=store, only=only, keep=keep, watch=print_failure, **engine.given())
     print_outcome(console, status)
     if not status.ok:
         sys.exit(1)

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
 from rich.table import Table
 
 import assay
 from assay.cli._jobs import STATES, print_outcome
 from assay.cli._options import StoreFolder, command_app
+from assay.core.console import Console
 
 if TYPE_CHECKING:
     from assay.experiments.status import Status
@@ -21,7 +21,7 @@ app = command_app("status", "assay status plan.yaml", "assay status plan.yaml --
 
 @app.default
 def status(plan: Annotated[Path, Parameter(help="YAML file of `assay run`.")], /, *, store: StoreFolder = None) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(soft_wrap=True)
     current = assay.status(plan, store=store)
     console.print(_table(current))
     print_outcome(console, current)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
-from rich.console import Console
 
 import assay
 from assay.cli._jobs import resumable
@@ -28,6 +27,7 @@ from assay.cli._options import (
     flag,
     settings_from,
 )
+from assay.core.console import Console
 from assay.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def train(
     output: Annotated[Path, Parameter(group=OUTPUT, help="Folder for the model; training resumes there.")],
     overwrite: Annotated[bool, flag("Replace a finished training.", OUTPUT)] = False,
 ) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(soft_wrap=True)
 
     def print_sizes(train: Any, validation: Any) -> None:
         console.print(f"{len(train):,} examples to train on, {len(validation):,} to validate on")
@@ -114,7 +114,7 @@ def train(
     best = trained.history.best_check
     if best is not None:
         console.print(f"best checkpoint: {_scores(best)}, epoch {best.epoch:.2f}; {trained.history.seconds:.0f} s")
-    console.print(f"saved in {output}; use it with --model {output} or assay.load_model", markup=False)
+    console.print(f"saved in {output}; use it with --model {output} or assay.load_model")
 
 
 def _scores(check: Check) -> str:

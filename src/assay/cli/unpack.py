@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
 
 import assay
 from assay.cli._options import StoreFolder, command_app
+from assay.core.console import Console
 
 app = command_app("unpack", "assay unpack records.jsonl.xz", "assay unpack records.jsonl.xz --store FOLDER")
 
@@ -21,7 +21,7 @@ def unpack(
     *,
     store: StoreFolder = None,
 ) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(soft_wrap=True)
     for path in files:
         records, new = assay.unpack(path, store=store)
-        console.print(f"{path}: {records:,} records, {new:,} of them new", markup=False)
+        console.print(f"{path}: {records:,} records, {new:,} of them new")

@@ -1,4 +1,4 @@
-"""Catalogues of methods, metrics, removals, ...: one file per entry, imported on use."""
+"""Catalogues of methods, metrics, removals, ...: one file per entry, imported on use, and what users add."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from assay.core.additions import Additions
 from assay.core.errors import SpecError, nearest
 from assay.core.spec import Spec, build, class_name, parse
 
@@ -22,6 +23,7 @@ class Catalog:
     deep: bool = False  # entries are one folder down (explainers/gradient/...); the folder is their group
     groups: tuple[str, ...] = ()  # only these folders; empty for all
     entry: str | None = None  # entries are folders (studies/roar/), each with its class in a file of this name
+    added: Additions | None = None  # where users may add entries
 
     @cached_property
     def modules(self) -> dict[str, str]:
@@ -40,12 +42,21 @@ class Catalog:
 
     @property
     def names(self) -> list[str]:
-        return list(self.modules)
+        return [*self.modules, *(self.added.names if self.added else ())]
 
     def group(self, name: str) -> str:
-        return self.modules[name].split(".")[-2]
+        return self.modules[name].split(".")[-2] if name in self.modules else "added"
+
+    def add(self, entry: Any) -> None:
+        """Add an entry from outside Assay."""
+        if self.added is None:
+            raise SpecError(f"nothing can be added to the catalogue of a {self.kind}")
+        self.added.add(entry, self.modules)
 
     def get(self, name: str) -> Any:
+        added = self.added.get(name, self.modules) if self.added else None
+        if added is not None:
+            return added
         if name not in self.modules:
             raise SpecError(f"unknown {self.kind} {name!r}; {nearest(name, self.names)}")
         return getattr(importlib.import_module(self.modules[name]), class_name(name))

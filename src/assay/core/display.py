@@ -1,57 +1,79 @@
-"""An Attribution as coloured terminal text. Red supports the target, blue opposes it."""
+"""An Attribution as terminal text: colours where there are any, and always numbers. Red supports the target."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from rich.console import Console
 from rich.text import Text
 
+from assay.core.console import Console
+from assay.core.heat import SEPARATOR, by_segment, strongest
+from assay.core.printable import one_line, shortened
+
 if TYPE_CHECKING:
-    from assay.core.types import Attribution, Unit
+    from assay.core.types import Attribution
+
+NUMBERS = 12  # scores printed below a coloured text
+PLAIN_NUMBERS = 60  # ... and where there are no colours
+FEW_COLOURS = ("standard", "windows")  # 8 colours: no shades, and light backgrounds may be missing
 
 
 def terminal(attribution: Attribution, *, color: bool | None = None) -> str:
     """Text for a terminal. color: None uses colours if standard output is a terminal."""
     system: Literal["auto", "truecolor"] | None = {None: "auto", True: "truecolor", False: None}[color]
-    console = Console(force_terminal=color, color_system=system, highlight=False)
+    console = Console(force_terminal=color, color_system=system)
     with console.capture() as capture:
-        console.print(rich_text(attribution), soft_wrap=True)
+        colours = None if console.no_color else console.color_system
+        console.print(rich_text(attribution, colours=colours), soft_wrap=True)
     return capture.get().rstrip("\n")
 
 
-def rich_text(attribution: Attribution, method: str | None = None) -> Text:
-    """Label and method (its name, or `method` if given), then the text with a coloured background per unit."""
+def rich_text(attribution: Attribution, method: str | None = None, *, colours: str | None = "truecolor") -> Text:
+    """Label and method (its name, or `method` if given), the coloured text, and numbers.
+
+    colours: what the terminal has, as rich names it; None for no colours.
+    """
     out = Text()
-    out.append(attribution.label, style="bold")
+    out.append(title(attribution), style="bold")
     out.append(f" {details(attribution, method)}\n", style="dim")
-    if any(unit.box is not None for unit in attribution.units):
-        return out.append_text(_top_patches(attribution))
-    for gap, unit, strength in pieces(attribution):
-        out.append(gap)
-        if not unit.seen:
-            out.append(unit.text, style="dim strike")
-        else:
-            out.append(unit.text, style=f"{_text_colour(strength)} on {_hex(strength)}" if strength else "")
-    return out
+    if all(unit.box is None for unit in attribution.units):
+        out.append_text(_coloured(attribution, colours)).append("\n")
+    return out.append_text(_numbers(attribution, PLAIN_NUMBERS if colours is None else NUMBERS))
 
 
-def strengths(scores: np.ndarray[tuple[int], np.dtype[np.float32]]) -> list[float]:
-    """Scores divided by the largest absolute score: -1 to 1."""
-    top = float(np.abs(scores).max(initial=0.0))
-    return [float(s) / top if top > 0 else 0.0 for s in scores]
+def summary(attribution: Attribution) -> str:
+    """One line: the input, the method, the class and the strongest units."""
+    what = "an image" if attribution.text is None else repr(shortened(attribution.text, 40))
+    top = ", ".join(_score(attribution, i) for i in strongest(attribution, 3))
+    return f"of {what} by {attribution.method.name} for {title(attribution)!r}: {top} ({len(attribution)} units)"
+
+
+def title(attribution: Attribution) -> str:
+    """The explained class, and the one it is compared with."""
+    against = "" if attribution.against is None else f" against {attribution.against}"
+    return one_line(f"{attribution.label}{against}")
 
 
 def details(attribution: Attribution, method: str | None = None) -> str:
-    """The explained value, the method, and the words and numbers among its extras."""
-    value = [] if attribution.value_full is None else [f"{attribution.target.scale} {attribution.value_full:.3f}"]
+    """The explained value, the probability, the method, and the words and numbers among its extras."""
     extras = [
         f"{key} {_format(extra)}".replace("_", " ")
         for key, extra in attribution.extra.items()
         if isinstance(extra, str | int | float)
     ]
-    return " · ".join([*value, method or attribution.method.name, *extras])
+    return one_line(" · ".join([*_answer(attribution), method or attribution.method.name, *extras]))
+
+
+def _answer(attribution: Attribution) -> list[str]:
+    """The value, the probability where the value is another, and the prediction where it is another class."""
+    a = attribution
+    probability = None if a.probabilities is None else a.probabilities.get(a.label)
+    other = a.prediction is not None and a.probabilities is not None and a.prediction != a.label
+    return [
+        *([] if a.value_full is None else [f"{a.target.scale} {a.value_full:.3f}"]),
+        *([] if probability is None or a.target.scale == "probability" else [f"probability {probability:.3f}"]),
+        *([f"predicted {a.prediction}"] if other else []),
+    ]
 
 
 def _format(extra: str | float) -> str:
@@ -60,30 +82,46 @@ def _format(extra: str | float) -> str:
     return extra if isinstance(extra, str) else f"{extra:.3g}"
 
 
-def pieces(attribution: Attribution) -> list[tuple[str, Unit, float]]:
-    """Units in reading order, each with the gap before it and its strength."""
-    ranked = sorted(
-        zip(attribution.units, strengths(attribution.scores), strict=True), key=lambda p: (p[0].segment, p[0].start)
+def _coloured(attribution: Attribution, colours: str | None) -> Text:
+    """The text with a colour per unit; the text of a pair that was not scored is dim."""
+    texts = []
+    for units, rest in by_segment(attribution):
+        text = Text()
+        for gap, unit, strength in units:
+            text.append(gap)
+            text.append(unit.text, style=_style(strength, colours) if unit.seen else "dim strike")
+        texts.append(text.append(rest, style="" if units else "dim"))
+    return Text(SEPARATOR).join(texts)
+
+
+def _numbers(attribution: Attribution, count: int) -> Text:
+    """The largest scores, from the highest to the lowest."""
+    shown = strongest(attribution, count)
+    left = len(attribution) - len(shown)
+    more = f", {left} more with smaller scores" if left else ""
+    return Text(", ".join(_score(attribution, i) for i in shown) + more, style="dim")
+
+
+def _score(attribution: Attribution, i: int) -> str:
+    unit = attribution.units[i]
+    return (
+        f"{one_line(unit.text)} {float(attribution.scores[i]):+.3g}" if unit.seen else f"{one_line(unit.text)} unread"
     )
-    out: list[tuple[str, Unit, float]] = []
-    segment, end = 0, None
-    for unit, strength in ranked:
-        gap = "" if end is None or (unit.segment == segment and unit.start <= end) else " "
-        out.append((gap if unit.segment == segment or end is None else " ‖ ", unit, strength))
-        segment, end = unit.segment, unit.end
-    return out
 
 
-def _top_patches(attribution: Attribution) -> Text:
-    lines = [f"{text} {score:+.4g}" for text, score in attribution.top(5)]
-    return Text("  ".join(lines))
+def _style(strength: float, colours: str | None) -> str:
+    if colours is None or abs(strength) < 0.05:
+        return ""
+    if colours not in FEW_COLOURS:
+        return f"{'white' if abs(strength) > 0.6 else 'black'} on {_hex(strength)}"
+    if abs(strength) > 0.6:
+        return "bold white on red" if strength > 0 else "bold white on blue"
+    if abs(strength) < 0.2:
+        return ""
+    return "red" if strength > 0 else "cyan"  # blue letters cannot be read on black
 
 
 def _hex(strength: float) -> str:
     """The colour of a strength on white, opaque."""
     base, alpha = ((214, 48, 49) if strength > 0 else (37, 99, 235)), min(1.0, abs(strength)) * 0.85
     return "#" + "".join(f"{round(255 - alpha * (255 - channel)):02x}" for channel in base)
-
-
-def _text_colour(strength: float) -> str:
-    return "white" if abs(strength) > 0.6 else "black"

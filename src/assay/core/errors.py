@@ -7,6 +7,8 @@ AssayError
 ├── ModelError        a model that cannot be loaded, or that returns NaN or infinity
 ├── StoreError        a record or artefact that cannot be read or written
 └── UnsupportedError  a method, removal or unit that does not work with this family of models
+
+DataWarning is a warning: data that may have been misread.
 """
 
 from __future__ import annotations
@@ -14,9 +16,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from assay.core.printable import printable
+
 
 class AssayError(Exception):
     """Base class. The message says what was given, what is allowed and what to do."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())  # it often quotes a file or a name of somebody else
 
 
 class SpecError(AssayError, ValueError):
@@ -31,12 +38,24 @@ class InputError(AssayError, ValueError):
         self.message, self.index = message, index
 
 
+class DataWarning(UserWarning):
+    """Something in the data that may have been misread; also in the notes of the Dataset and on every page."""
+
+
 class TargetError(AssayError, ValueError):
     """A label or a scale that the model does not have."""
 
 
 class ModelError(AssayError):
     """A model that cannot be loaded, or whose answer is not a finite number."""
+
+
+class RowError(ModelError):
+    """A model's answer to row `row` of a batch that cannot be used; the other rows may be good."""
+
+    def __init__(self, row: int, message: str) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class StoreError(AssayError):

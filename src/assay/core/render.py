@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from assay import __version__
-from assay.core.errors import AssayError
+from assay.core.files import write_file
 
 
 def render(template: str, **values: Any) -> str:
@@ -25,10 +25,7 @@ def render(template: str, **values: Any) -> str:
 
 
 def write_page(html: str, path: str | Path) -> None:
-    try:
-        Path(path).write_text(html, encoding="utf-8")
-    except OSError as error:
-        raise AssayError(f"cannot write {path}: {error.strerror}") from error
+    write_file(path, html)
 
 
 @cache

@@ -14,12 +14,15 @@ import keyword
 import math
 import types
 import typing
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from assay.core.errors import SpecError, nearest
 
 T = TypeVar("T")
+MOST = 10_000_000  # of samples, steps, tokens, ...: checked before anything is allocated
+MOST_SEED = 2**63 - 1
 Value: TypeAlias = "bool | int | float | str | Spec | tuple[Value, ...] | None"
 
 
@@ -53,7 +56,8 @@ class Spec:
     @staticmethod
     def of(thing: object, *, full: bool = True) -> Spec:
         """The spec of a dataclass instance: all its fields, or only those that differ from their defaults."""
-        values = [(f, getattr(thing, f.name)) for f in dataclasses.fields(thing) if f.init]  # type: ignore[arg-type]
+        fields = [f for f in dataclasses.fields(thing) if f.init and f.metadata.get("spec", True)]  # type: ignore[arg-type]
+        values = [(f, getattr(thing, f.name)) for f in fields]
         params = tuple((f.name, _plain(value)) for f, value in values if full or value != f.default)
         return Spec(file_name(type(thing).__name__), params)
 
@@ -62,7 +66,7 @@ def parse(text: str) -> Spec:
     """Read a spec from text."""
     try:
         spec = _read(ast.parse(text.strip(), mode="eval").body, text)
-    except (SyntaxError, ValueError) as error:  # ValueError: a null byte
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # a null byte, too many brackets
         raise _unreadable(text) from error
     if isinstance(spec, str):
         return Spec(spec)
@@ -83,6 +87,28 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def is_several(given: Any) -> bool:
+    """Whether this is a list of specs, as such or as a text with commas, rather than one of them."""
+    return isinstance(given, list | tuple) or (isinstance(given, str) and len(split(given)) > 1)
+
+
+def as_list(given: Any) -> list[Any]:
+    """Several specs as a list, whether given as one, as a text with commas, or alone."""
+    if isinstance(given, str):
+        return split(given) or [given]
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def as_pairs(given: Mapping[T, Any] | str, example: str) -> Mapping[T, Any] | dict[str, str | None]:
+    """Names and values as a dict, or as the command line writes them: "a=x,b=y"; "a=" is None."""
+    if not isinstance(given, str):
+        return given
+    pairs = [part.partition("=") for part in given.split(",")]
+    if not all(equals for _, equals, _ in pairs):
+        raise SpecError(f"cannot read {given!r}; write name=value,..., such as {example}")
+    return {name.strip(): value.strip() or None for name, _, value in pairs}
+
+
 def build(spec: Spec, cls: type[T]) -> T:
     """Build the dataclass `cls` from a spec, checking names and types of its parameters."""
     hints = typing.get_type_hints(cls)
@@ -101,6 +127,17 @@ def build(spec: Spec, cls: type[T]) -> T:
         return cls(**values)
     except ValueError as error:
         raise SpecError(f"{spec}: {error}") from error
+
+
+def check_numbers(name: str, value: Any) -> None:
+    """Refuse numbers that are not finite, and counts that no machine has the memory or the time for."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            check_numbers(name, item)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise SpecError(f"{name}={value} is not allowed; give a finite number")
+    elif isinstance(value, int) and abs(value) > (most := MOST_SEED if name.endswith(("seed", "seeds")) else MOST):
+        raise SpecError(f"{name}={value:.3g} is too large; give at most {most:,}")
 
 
 def class_name(name: str) -> str:
@@ -137,9 +174,25 @@ def _read(node: ast.expr, text: str) -> Value:
     raise _unreadable(text)
 
 
+def check_type(key: str, value: Any, hint: Any) -> None:
+    """Refuse a setting of another type than its annotation says; annotations of other than plain types are not read."""
+    if _is_plain(hint) and not _fits(value.item() if hasattr(value, "item") else value, hint):  # numpy's numbers too
+        raise SpecError(f"{key}={value!r} is not allowed; {key} must be {_describe(hint)}")
+
+
+def _is_plain(hint: Any) -> bool:
+    plain = (int, float, bool, str, type(None))
+    return (
+        hint in plain
+        or typing.get_origin(hint) is Literal
+        or (typing.get_origin(hint) in (typing.Union, types.UnionType) and all(map(_is_plain, typing.get_args(hint))))
+    )
+
+
 def _checked(owner: str, key: str, value: Value, hint: Any) -> Any:
     if not _fits(value, hint):
         raise SpecError(f"{owner}: {key}={_show(value)} is not allowed; {key} must be {_describe(hint)}")
+    check_numbers(f"{owner}: {key}", value)
     types_allowed = {hint, *typing.get_args(hint)}  # 1 and 1.0 are the same spec where only floats are allowed
     return float(value) if type(value) is int and float in types_allowed and int not in types_allowed else value
 
@@ -164,7 +217,7 @@ def _describe(hint: Any) -> str:
     if origin is Literal:
         return "one of " + ", ".join(map(str, args))
     if origin in (typing.Union, types.UnionType):
-        return " or ".join(_describe(arg) for arg in args)
+        return " or ".join(_describe(arg) for arg in args if arg is not type(None))
     if origin is tuple:
         return f"a list of {_describe(args[0])}"
     words = {int: "a whole number", float: "a number", bool: "True or False", str: "a word", type(None): "None"}

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.core.errors import TargetError, nearest
+from assay.core.printable import shortened
 from assay.core.spec import Spec
 
 Scale = Literal["logit", "probability", "log_probability", "log_odds", "raw"]
@@ -38,6 +39,13 @@ class Example:
     rationales: tuple[tuple[Span, ...], ...] = ()  # evidence for the label, per annotator
     meta: Mapping[str, Any] = field(default_factory=dict)
     removed: tuple[Span, ...] = ()  # always masked: masked data are examples with masks, never edited text
+
+    def __repr__(self) -> str:
+        texts = [repr(shortened(text, 60)) for text in (self.text, self.text_pair) if text is not None]
+        image = [] if self.image is None else ["an image"]
+        named = [f"id={self.id!r}"] * bool(self.id) + [f"label={self.label!r}"] * (self.label is not None)
+        marked = [f"{len(self.rationales)} rationales"] if self.rationales else []
+        return f"Example({', '.join([*texts, *image, *named, *marked])})"
 
     @property
     def content(self) -> str:
@@ -107,6 +115,26 @@ class Attribution:
     value_empty: float | None = None  # ... with all units removed, if the method computed it
     cost: Cost = Cost()
     extra: Mapping[str, Any] = field(default_factory=dict)
+    probabilities: Mapping[str, float] | None = None  # of all classes, by name; None for a regression, or if unknown
+    text: str | None = None  # the explained input
+    text_pair: str | None = None
+    picture: Any = None  # (height, width, 3) uint8: the image as the model reads it; not part of `to_dict`
+    in_value: bool = False  # scores are parts of the target's value, so their size means something by itself
+
+    @property
+    def prediction(self) -> str | float | None:
+        """The predicted class, the value of a regression, or None if it is not known."""
+        if self.probabilities:
+            return max(self.probabilities, key=lambda label: self.probabilities[label])  # type: ignore[index]
+        return self.value_full if self.target.scale == "raw" else None
+
+    @property
+    def against(self) -> str | None:
+        """The name of the class that the explained one is compared with, if there is one."""
+        if self.target.against is None:
+            return None
+        names = list(self.probabilities or ())
+        return names[int(self.target.against)] if names else str(self.target.against)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Attribution) and self.to_dict() == other.to_dict()
@@ -130,6 +158,10 @@ class Attribution:
             "value_empty": self.value_empty,
             "cost": {f: getattr(self.cost, f) for f in ("forwards", "backwards", "seconds")},
             "extra": dict(self.extra),
+            "probabilities": None if self.probabilities is None else dict(self.probabilities),
+            "text": self.text,
+            "text_pair": self.text_pair,
+            "in_value": self.in_value,
         }
 
     @staticmethod
@@ -145,6 +177,10 @@ class Attribution:
             value_empty=data["value_empty"],
             cost=Cost(**data["cost"]),
             extra=dict(data["extra"]),
+            probabilities=data.get("probabilities"),  # this and the rest: not in files of earlier versions
+            text=data.get("text"),
+            text_pair=data.get("text_pair"),
+            in_value=data.get("in_value", False),
         )
 
     def top(self, k: int = 5) -> list[tuple[str, float]]:
@@ -155,21 +191,41 @@ class Attribution:
     def with_id(self, example_id: str) -> Attribution:
         return replace(self, example_id=example_id)
 
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with one row per unit: example, method, label, unit, text, start, end, segment, score."""
+        from assay.core.frames import tidy
+
+        return tidy([self])
+
+    def plot(self, ax: Any = None, *, top: int = 15) -> Any:
+        """Draw the strongest units as bars, or the heat map of an image, with matplotlib; returns the axes.
+
+        ax: axes to draw on; None makes a figure. top: how many units are shown.
+        """
+        from assay.core.plot import plot
+
+        return plot(self, ax, top)
+
     def to_html(self, path: str | None = None) -> str:
         """A self-contained HTML page; written to `path` if one is given."""
         from assay.core.explanation_page import to_html
 
-        return to_html([self], path)
+        return to_html([[self]], path)
 
     def _repr_html_(self) -> str:
         from assay.core.explanation_page import fragment
 
-        return fragment([self])
+        return fragment([[self]])
 
     def __str__(self) -> str:
         from assay.core.display import terminal
 
         return terminal(self)
+
+    def __repr__(self) -> str:
+        from assay.core.display import summary
+
+        return f"<Attribution {summary(self)}>"
 
 
 def _unit_to_dict(unit: Unit) -> dict[str, Any]:

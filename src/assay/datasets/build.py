@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from assay.core.errors import InputError
 from assay.core.types import Example
+from assay.datasets.column_notes import column_notes, no_text
 from assay.datasets.columns import ColumnMap, Columns, guess_columns
 from assay.datasets.dataset import Dataset
-from assay.datasets.examples import as_example, as_row, example_from_row
+from assay.datasets.examples import as_example, as_row, example_from_row, present_columns
+from assay.datasets.label_notes import label_notes
 from assay.datasets.labels import infer_labels
+from assay.datasets.rationale_notes import rationale_notes
 from assay.datasets.rationales import cell, parse_cell
+from assay.datasets.text_notes import share, text_notes
 
 LabelNames = Mapping[str, Sequence[str]]  # names of integer labels, by column
 
@@ -44,24 +48,45 @@ def _checked_row(item: Any, index: int) -> Mapping[str, Any]:
 def _from_rows(
     rows: Sequence[Mapping[str, Any]], name: str, given: ColumnMap | None, label_names: LabelNames
 ) -> Dataset:
-    present = dict.fromkeys(key for row in rows for key, value in row.items() if value is not None)
-    columns = _check_values(guess_columns(present, given) if rows else Columns(), rows, given or {})
+    columns = guess_columns(present_columns(rows), given) if rows else Columns()
+    if rows and columns.text is None and columns.tokens is None and columns.image is None:
+        raise InputError(no_text(rows, columns))
+    columns = _check_values(columns, rows, given or {})
     examples = [example_from_row(row, columns, i) for i, row in enumerate(rows)]
     names = dict(enumerate(label_names.get(columns.label or "", ()))) or _names_from_rows(rows, columns)
-    return _finish(examples, name, names, scores=columns.score is not None)
+    data = _finish(examples, name, names, columns, guessed=None if "score" in (given or {}) else columns.score)
+    return replace(data, notes=(*column_notes(rows, columns, given or {}), *data.notes))
 
 
 def _from_examples(items: Sequence[Any], name: str) -> Dataset:
     for i, item in enumerate(items):
         if not isinstance(item, Example):
             raise InputError(f"unsupported input type {type(item).__name__} among Examples; give Examples only", i)
-    return _finish([as_example(item, i) for i, item in enumerate(items)], name, {})
+    return _finish([as_example(item, i) for i, item in enumerate(items)], name, {}, Columns())
 
 
-def _finish(examples: list[Example], name: str, label_names: Mapping[int, str], *, scores: bool = False) -> Dataset:
-    labels, names, task = infer_labels([example.label for example in examples], label_names, scores=scores)
+def _finish(
+    examples: list[Example], name: str, label_names: Mapping[int, str], columns: Columns, *, guessed: str | None = None
+) -> Dataset:
+    given = [example.label for example in examples]
+    inferred = infer_labels(given, label_names, scores=columns.score is not None)
+    labels, names, task = inferred
     ids = _unique([example.id for example in examples])
-    return Dataset(tuple(map(_update, examples, labels, ids)), name, names, task)
+    finished = tuple(map(_update, examples, labels, ids))
+    notes = (
+        *text_notes(finished),
+        *label_notes(given, inferred, columns.label, named=bool(label_names), guessed=guessed),
+        *rationale_notes(finished),
+        *_id_notes(examples, ids),
+    )
+    return Dataset(finished, name, names, task, roles=columns.chosen, notes=notes)
+
+
+def _id_notes(examples: Sequence[Example], ids: Sequence[str]) -> Iterator[str]:
+    repeated = [example.id for example, name in zip(examples, ids, strict=True) if example.id != name]
+    if repeated:
+        numbered = f"{repeated[0]!r}, {f'{repeated[0]}#2'!r}"
+        yield f"{share(len(repeated), len(ids))} ids repeat an earlier one and are numbered: {numbered}."
 
 
 def _update(example: Example, label: Any, name: str) -> Example:
@@ -84,8 +109,8 @@ def _check_values(columns: Columns, rows: Sequence[Mapping[str, Any]], given: Co
     """Drop guesses that the values contradict: rationales in prose, annotators' labels that do not line up."""
     for role in ("rationale", "rationales"):
         column = getattr(columns, role)
-        first = next((value for row in rows if (value := parse_cell(cell(row, column))) is not None), None)
-        if isinstance(first, str) and role not in given:
+        first = next((value for row in rows if (value := parse_cell(cell(row, column))) not in (None, "", [])), None)
+        if role not in given and not _can_mark(first):
             columns = replace(columns, **{role: None})
     labels, rationales = columns.annotator_labels, columns.rationales
     if labels and rationales and not all(_length(row.get(labels)) == _length(row.get(rationales)) for row in rows):
@@ -93,8 +118,22 @@ def _check_values(columns: Columns, rows: Sequence[Mapping[str, Any]], given: Co
     return columns
 
 
+def _can_mark(value: Any) -> bool:
+    """Whether this can be a rationale, or several: neither prose nor a list of objects with keys of their own."""
+    if isinstance(value, str):
+        return value.lstrip()[:1] == "["  # a list that cannot be read is an error, not prose
+    return not _is_record(value)
+
+
+def _is_record(value: Any) -> bool:
+    return (
+        isinstance(value, list) and isinstance(value[0], Mapping) and any(isinstance(v, str) for v in value[0].values())
+    )
+
+
 def _length(value: Any) -> int:
-    return len(parse_cell(value) or ())
+    parsed = parse_cell(value)
+    return len(parsed) if isinstance(parsed, list) else 0
 
 
 def _names_from_rows(rows: Sequence[Mapping[str, Any]], columns: Columns) -> dict[int, str]:

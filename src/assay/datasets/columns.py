@@ -1,32 +1,44 @@
 """Column roles: which column of a table holds the text, the label, the rationale, ...
 
 This is the only place that knows column names. To read a column under another name, add it to ALIASES or, if it is
-half of a text pair, to TEXT_PAIRS.
+half of a text pair, to TEXT_PAIRS. Names are compared without case, and "Comment Text" is comment_text.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 
 from assay.core.errors import SpecError, nearest
+from assay.core.spec import as_pairs
 
-TEXT_PAIRS = (  # (text, text_pair): used if both columns exist and there is no column "text"
+FIXED_ORDER = (  # (text, text_pair): used if both columns exist and there is no column "text"
     ("premise", "hypothesis"), ("sentence1", "sentence2"), ("question1", "question2"), ("sentence_a", "sentence_b"),
-    ("text1", "text2"), ("source", "target"), ("context", "question"), ("story", "question"), ("passage", "question"),
-    ("question", "sentence"),
+    ("text1", "text2"), ("text_a", "text_b"), ("source", "target"), ("story", "question"), ("question", "sentence"),
 )  # fmt: skip
+EITHER_ORDER = (  # the same, but models are trained on both orders
+    ("context", "question"), ("passage", "question"), ("document", "question"), ("article", "question"),
+    ("context", "query"), ("passage", "query"), ("document", "query"), ("passage", "query_and_answer"),
+    ("evidence", "claim"), ("document", "claim"), ("abstract", "claim"),
+)  # fmt: skip
+TEXT_PAIRS = (*FIXED_ORDER, *EITHER_ORDER)
 ALIASES: dict[str, tuple[str, ...]] = {  # role: column names, the first that exists is used
-    "id": ("id", "idx", "guid", "pairID"),
+    "id": ("id", "idx", "guid", "pairID", "annotation_id"),
     "text": (
         "text", "sentence", "sentence1", "premise", "question1", "source", "context", "story", "passage", "document",
-        "review", "content", "tweet", "comment", "post", "question",
+        "article", "review", "review_text", "review_body", "reviewText", "content", "tweet", "tweet_text", "comment",
+        "comment_text", "comment_body", "post", "post_text", "message", "utterance", "statement", "body", "abstract",
+        "question", "query", "claim", "headline", "title",
     ),
     "text_pair": ("text_pair", "sentence2", "hypothesis", "sentence_b"),
     "image": ("image", "img", "pixel_values"),
-    "label": ("label", "gold_label", "labels", "class", "category", "sentiment", "polarity", "answer", "target"),
-    "score": ("score", "similarity_score", "similarity", "rating", "stars"),
+    "label": (
+        "label", "gold_label", "labels", "class", "category", "classification", "sentiment", "polarity", "emotion",
+        "intent", "topic", "stance", "answer", "target",
+    ),
+    "score": ("score", "similarity_score", "similarity", "rating", "stars", "star_rating"),
     "label_name": ("label_name", "label_text"),
     "tokens": ("tokens",),
     "rationales": ("rationales",),
@@ -59,6 +71,11 @@ class Columns:
         return replace(self, rationale=None, rationale_pair=None, rationales=None, annotator_labels=None)
 
     @property
+    def chosen(self) -> dict[str, str]:
+        """The columns by role, without the roles that have none."""
+        return {role: name for role in ROLES if (name := getattr(self, role)) is not None}
+
+    @property
     def used(self) -> frozenset[str]:
         """The columns stored in fields of an Example; all others go to its `meta`."""
         return _used(self)
@@ -71,6 +88,11 @@ ROLES = tuple(f.name for f in fields(Columns))
 def _used(columns: Columns) -> frozenset[str]:
     also_in_meta = ("annotator_labels", "label_name")
     return frozenset(name for role in ROLES if role not in also_in_meta and (name := getattr(columns, role)))
+
+
+def as_columns(given: ColumnMap | str | None) -> ColumnMap | None:
+    """Roles as a dict, or as the command line writes them: "text=review,label=stars"; "label=" switches a role off."""
+    return None if given is None else as_pairs(given, "text=review,label=stars")
 
 
 def guess_columns(names: Collection[str], given: ColumnMap | None = None) -> Columns:
@@ -86,17 +108,29 @@ def guess_columns(names: Collection[str], given: ColumnMap | None = None) -> Col
 
 
 @lru_cache(256)  # called for every row, and rows share their columns
-def columns_of_row(names: tuple[str, ...]) -> Columns:
+def columns_of_row(names: tuple[str, ...], given: tuple[tuple[str, str | None], ...] = ()) -> Columns:
     """The columns of a single input, without rationales."""
-    return guess_columns(names).without_rationales()
+    return guess_columns(names, dict(given)).without_rationales()
 
 
 def _check_given(given: ColumnMap, names: Collection[str]) -> None:
     for role, column in given.items():
         if role not in ROLES:
-            raise SpecError(f"columns: unknown role {role!r}; {nearest(role, ROLES)}")
+            raise SpecError(f"columns: unknown role {role!r}; {nearest(str(role), ROLES)}")
         if column is not None and column not in names:
-            raise SpecError(f"columns={{{role!r}: {column!r}}}: no such column; {nearest(column, names)}")
+            raise SpecError(f"there is no column {column!r} for {role}; {nearest(str(column), map(str, names))}")
+
+
+def plain_name(name: object) -> str:
+    """A column's name for comparisons: "Comment Text" is comment_text."""
+    return re.sub(r"[\s_-]+", "_", str(name).strip().casefold())
+
+
+def find(alias: str, names: Collection[str]) -> str | None:
+    """The column with this name; one written in just this way comes first."""
+    if alias in names:
+        return alias
+    return next((name for name in names if plain_name(name) == plain_name(alias)), None)
 
 
 def _guess(columns: Columns, given: ColumnMap, role: str, aliases: Collection[str], names: Collection[str]) -> Columns:
@@ -104,16 +138,18 @@ def _guess(columns: Columns, given: ColumnMap, role: str, aliases: Collection[st
     if role in given:
         return columns
     taken = {getattr(columns, r) for r in ROLES}
-    return replace(columns, **{role: next((name for name in aliases if name in names and name not in taken), None)})
+    found = (find(alias, names) for alias in aliases)
+    return replace(columns, **{role: next((name for name in found if name is not None and name not in taken), None)})
 
 
 def _guess_texts(columns: Columns, given: ColumnMap, names: Collection[str]) -> Columns:
     """Text and pair together. A user who sets only the text wants no pair."""
     if "text" in given:
         return columns
-    if "text" not in names and "text_pair" not in given:
-        for first, second in TEXT_PAIRS:
-            if first in names and second in names:
+    if find("text", names) is None and "text_pair" not in given:
+        for pair in TEXT_PAIRS:
+            first, second = (find(name, names) for name in pair)
+            if first is not None and second is not None:
                 return replace(columns, text=first, text_pair=second)
     columns = _guess(columns, given, "text", ALIASES["text"], names)
     return _guess(columns, given, "text_pair", ALIASES["text_pair"], names) if columns.text else columns
@@ -137,7 +173,7 @@ def _guess_rationales(columns: Columns, given: ColumnMap, names: Collection[str]
     for role in ("rationales", "annotator_labels"):
         columns = _guess(columns, given, role, ALIASES[role], names)
     tags = (f"{text}_tags",) if columns.tokens else ()
-    aliases = ("rationale", f"{text}_rationale", *tags, "rationale_tokens")
+    aliases = ("rationale", f"{text}_rationale", *tags, "rationale_tokens", "spans")
     columns = _guess(columns, given, "rationale", aliases, names)
     tags = (f"{pair}_tags",) if columns.tokens_pair else ()
     return _guess(columns, given, "rationale_pair", (f"{pair}_rationale", *tags), names) if pair else columns

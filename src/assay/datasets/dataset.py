@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, overload
 
 import numpy as np
 
 from assay.core.errors import SpecError, TargetError, nearest
+from assay.core.printable import shortened
 from assay.core.rng import generator
 from assay.core.types import Example
 
 Task = Literal["classification", "regression"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Sequence[Example]):
     """Examples in a fixed order; slices are Datasets too. A label is one of `labels` or an index into them."""
 
@@ -27,6 +28,14 @@ class Dataset(Sequence[Example]):
     labels: tuple[str, ...] | None = None  # None: regression, or no labels
     task: Task = "classification"
     split: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)  # {role: column} that were read, where there were columns
+    notes: tuple[str, ...] = ()  # what may have been misread, for terminal and reports
+
+    def __repr__(self) -> str:
+        split = "" if self.split is None else f", split {self.split}"
+        labels = ", no labels" if self.labels is None else f", labels {shortened(', '.join(self.labels), 60)}"
+        first = f"\n  0: {self.examples[0]!r}" if self.examples else ""
+        return f"<Dataset {self.name!r}: {len(self):,} examples, {self.task}{labels}{split}{first}>"
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -55,8 +64,10 @@ class Dataset(Sequence[Example]):
 
     def take(self, n: int, seed: int = 0) -> Dataset:
         """A random subset in the original order. With the same seed, a smaller subset is part of a larger one."""
-        if n < 1:
-            raise SpecError(f"{n} examples requested; give at least 1, or no limit for all {len(self)}")
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+            raise SpecError(
+                f"{n!r} examples requested; give a whole number of at least 1, or no limit for all {len(self)}"
+            )
         if n >= len(self):
             return self
         chosen = generator("take", seed, len(self)).permutation(len(self))[:n]
@@ -70,6 +81,11 @@ class Dataset(Sequence[Example]):
         if isinstance(label, int | np.integer) and 0 <= label < len(names):
             return int(label)
         raise TargetError(f"{self.name or 'the data'} has no label {label!r}; {nearest(str(label), names)}")
+
+
+def content_hash(example: Example) -> str:
+    """A short hash of all that can change the explanation of one example."""
+    return hashlib.sha256(_bytes(example)).hexdigest()[:16]
 
 
 def _bytes(example: Example) -> bytes:

@@ -1,90 +1,159 @@
-"""Inputs as Examples: texts, pairs of texts, images, rows (dicts of columns) and Examples.
+"""Inputs as Examples: texts, pairs of texts, images, rows (dicts of columns), tables of rows, and Examples.
 
 Everything that accepts inputs goes through here: `explain`, `load_dataset` and the files of the command line.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from assay.core.errors import InputError
+from assay.core.errors import DataWarning, InputError
 from assay.core.types import Example
-from assay.datasets.columns import Columns, columns_of_row
+from assay.datasets.column_notes import column_notes, no_text
+from assay.datasets.columns import ColumnMap, Columns, as_columns, columns_of_row, guess_columns
+from assay.datasets.images import image_files, is_image, open_image
 from assay.datasets.rationales import cell, parse_cell, rationales_from_row
+from assay.datasets.read import READABLE, format_of
+from assay.datasets.tables import as_items, as_single_row
+
+Row = Mapping[str, Any]
 
 
 def is_single(inputs: Any) -> bool:
     """Whether this is one input rather than a collection. A tuple of two texts is one input, a pair."""
     if isinstance(inputs, str | Example) or is_image(inputs):
         return True
-    return isinstance(inputs, tuple) and _is_pair(inputs)
+    return (isinstance(inputs, tuple) and _is_pair(inputs)) or as_single_row(inputs) is not None
 
 
-def as_examples(inputs: Any) -> Iterator[Example]:
-    """Yield an Example per input; an input without an id gets its position."""
+def as_inputs(inputs: Any) -> Any:
+    """One input, or several of any kind, as a collection with one item per input."""
     if is_single(inputs):
-        inputs = [inputs]
-    if isinstance(inputs, Mapping) or not isinstance(inputs, Iterable):
-        raise InputError(
-            f"unsupported input type {type(inputs).__name__}; give a text, a pair, an image or a list of these"
-        )
-    for index, item in enumerate(inputs):
-        yield as_example(item, index)
+        return [inputs if (row := as_single_row(inputs)) is None else row]
+    if isinstance(inputs, Path):
+        return image_files(inputs)
+    return as_items(inputs)
 
 
-def as_example(item: Any, index: int) -> Example:
-    """One input as an Example, without rationales. Errors carry `index`."""
+def as_examples(inputs: Any, columns: ColumnMap | str | None = None) -> Iterator[Example]:
+    """Yield an Example per input; an input without an id gets its position. columns: {role: column} of rows."""
+    items, given = as_inputs(inputs), as_columns(columns)
+    is_table = isinstance(items, Sequence) and all(isinstance(item, Mapping) for item in items)
+    roles = warn_of_unused(items, given) if is_table else None
+    for index, item in enumerate(items):
+        yield as_example(item, index, given, roles)
+
+
+def as_example(item: Any, index: int, given: ColumnMap | None = None, roles: Columns | None = None) -> Example:
+    """One input as an Example, without rationales. given: columns that the user names; roles: all of them, if known.
+
+    Errors carry `index`.
+    """
     if isinstance(item, Example):
+        _check_text(item, index)
         return item if item.id else replace(item, id=str(index))
     row = as_row(item, index)
-    return example_from_row(row, columns_of_row(tuple(name for name, value in row.items() if value is not None)), index)
+    if roles is None:
+        present = tuple(name for name, value in row.items() if value is not None)
+        roles = columns_of_row(present, tuple((given or {}).items()) if isinstance(item, Mapping) else ())
+    return example_from_row(row, roles, index)
 
 
-def as_row(item: Any, index: int) -> Mapping[str, Any]:
+def as_row(item: Any, index: int) -> Row:
     """One input as a row: a dict as it is, a text, pair or image by the name of its role."""
     if isinstance(item, Mapping):
         return item
+    if isinstance(item, str | Path):
+        _not_a_file(str(item), index)
+    if is_image(item):
+        return {"image": item, "id": Path(item).name} if isinstance(item, str | Path) else {"image": item}
     if isinstance(item, str):
         return {"text": item}
     if _is_pair(item):
         return {"text": item[0], "text_pair": item[1]}
-    if is_image(item):
-        return {"image": item}
+    if item is None:
+        raise InputError("there is no text: the cell is empty; leave such inputs out", index)
     raise InputError(
         f"unsupported input type {type(item).__name__}; "
-        "give a text, a (text, text_pair) tuple, an image, a dict or an Example",
+        "give a text, a (text, text_pair) tuple, an image or its path, a dict or an Example",
         index,
     )
 
 
-def example_from_row(row: Mapping[str, Any], columns: Columns, index: int) -> Example:
+def present_columns(rows: Sequence[Row]) -> dict[str, None]:
+    """The columns that hold a value in some row, in order."""
+    return dict.fromkeys(key for row in rows for key, value in row.items() if value is not None)
+
+
+def example_from_row(row: Row, columns: Columns, index: int) -> Example:
     """One row as an Example, its label unchanged. Errors carry `index`."""
     text, pair, image = (cell(row, column) for column in (columns.text, columns.text_pair, columns.image))
     if text is None and columns.tokens is not None:
         text = _join_tokens(parse_cell(cell(row, columns.tokens)))
     if text is None and image is None:
-        raise InputError(f"no text or image among {', '.join(map(str, row))}; name a column 'text' or 'image'", index)
+        raise InputError(no_text([row], columns), index)
     for role, value in (("text", text), ("text_pair", pair)):
         if not isinstance(value, str | None):
-            raise InputError(f"{role} must be a string, not {type(value).__name__}", index)
+            raise InputError(_not_a_text(role, value), index)
     try:
         rationales = rationales_from_row(row, columns, (text, pair))
+        image = open_image(image, getattr(row, "folder", None))
     except InputError as error:
         raise InputError(error.message, index) from error
     name, label = cell(row, columns.id), cell(row, columns.label or columns.score)
     used = columns.used
     meta = {key: value for key, value in row.items() if key not in used}
-    return Example(text, pair, _open_image(image), str(index) if name is None else str(name), label, rationales, meta)
+    name = str(index) if name is None else str(name)
+    example = Example(text, pair, image, name, label, rationales, meta)
+    _check_text(example, index)
+    return example
 
 
-def is_image(item: Any) -> bool:
-    """Whether this is a PIL image or an (H,W,C) array."""
-    return (isinstance(item, np.ndarray) and item.ndim == 3) or type(item).__module__.startswith("PIL.")
+def warn_of_unused(rows: Sequence[Row], given: ColumnMap | None) -> Columns | None:
+    """The columns of some rows, with a warning about texts that are left out; None for no rows."""
+    if not rows:
+        return None
+    columns = guess_columns(present_columns(rows), given)
+    for note in column_notes(rows, columns, given or {}):
+        warnings.warn(note, DataWarning, stacklevel=2)
+    return columns.without_rationales()
+
+
+def _check_text(example: Example, index: int) -> None:
+    """Half a surrogate pair is no character: no tokenizer, file or terminal takes it."""
+    for role in ("text", "text_pair", "id", "label"):
+        value = getattr(example, role)
+        if not isinstance(value, str) or value.isascii():
+            continue
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            broken = value[error.start].encode("ascii", "backslashreplace").decode()
+            raise InputError(
+                f"the {role} contains {broken}, half of a character (a lone surrogate); remove or repair it", index
+            ) from error
+
+
+def _not_a_file(text: str, index: int) -> None:
+    """A data file given by name where a text is expected: explaining its name is never meant."""
+    if len(text) < 256 and format_of(Path(text)) in READABLE and Path(text).is_file():
+        raise InputError(
+            f"{text!r} is a file, not a text; give it with --input, or in Python as assay.load_dataset({text!r})",
+            index,
+        )
+
+
+def _not_a_text(role: str, value: Any) -> str:
+    hint = {
+        "list": "; for a list of tokens use the role tokens, such as --columns tokens=COLUMN",
+        "float": "; an empty cell is None" if value != value else "",
+    }
+    kind = type(value).__name__
+    return f"{role} must be a string, not {kind}{hint.get(kind, '')}"
 
 
 def _is_pair(item: Any) -> bool:
@@ -93,14 +162,3 @@ def _is_pair(item: Any) -> bool:
 
 def _join_tokens(tokens: Any) -> str | None:
     return " ".join(map(str, tokens)) if isinstance(tokens, list | tuple) else None
-
-
-def _open_image(image: Any) -> Any:
-    """Open an image that a table holds as bytes; leave others as they are."""
-    if not isinstance(image, Mapping) or image.get("bytes") is None:
-        return image
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise InputError("images in tables need Pillow; install it with: pip install 'assay[images]'") from error
-    return Image.open(io.BytesIO(image["bytes"]))

@@ -11,12 +11,12 @@ from assay.core.errors import AssayError
 from assay.datasets.build import build_dataset
 from assay.datasets.columns import ColumnMap
 from assay.datasets.dataset import Dataset
-from assay.datasets.splits import choose_split
+from assay.datasets.splits import NoSplitError, choose_split
 
 
 def is_library_object(source: object) -> bool:
-    """Whether this is a Dataset or DatasetDict of the library; does not import it."""
-    return type(source).__module__.split(".")[0] == "datasets"
+    """Whether this is a Dataset or DatasetDict of the library, not one of its columns; does not import it."""
+    return type(source).__module__.split(".")[0] == "datasets" and hasattr(source, "column_names")
 
 
 def from_hub(name: str, split: str | None, columns: ColumnMap | None) -> Dataset:
@@ -48,11 +48,13 @@ def from_object(data: Any, split: str | None, columns: ColumnMap | None, name: s
     """Convert a Dataset or DatasetDict, with the names of its integer labels."""
     if isinstance(data, dict):
         chosen = choose_split(data, split, name or "the DatasetDict")
-        return from_object(data[chosen], chosen, columns, name)
+        return replace(from_object(data[chosen], None, columns, name), split=chosen)
+    if split is not None and split != _split(data):
+        raise NoSplitError(f"the Dataset has no split {split!r}; leave the split out")
     features = data.features or {}
     label_names = {column: feature.names for column, feature in features.items() if getattr(feature, "names", None)}
     title = name or getattr(data.info, "dataset_name", None) or "dataset"
-    return replace(build_dataset(data, title, columns=columns, label_names=label_names), split=split or _split(data))
+    return replace(build_dataset(data, title, columns=columns, label_names=label_names), split=_split(data))
 
 
 def _split(data: Any) -> str | None:

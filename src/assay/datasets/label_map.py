@@ -7,19 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 from assay.core.errors import SpecError, nearest
+from assay.core.spec import as_pairs
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 
 LabelMap = Mapping[Any, Any]  # label of the data -> label of the model; None: the example has no label
 
 
-def with_label_map(data: Dataset, label_map: LabelMap, *others: Dataset) -> Dataset:
+def with_label_map(data: Dataset, label_map: LabelMap | str, *others: Dataset) -> Dataset:
     """The data set with labels renamed; several may get one name, and those without a new name keep theirs.
 
     others: further splits, whose labels the map may name too.
     """
+    pairs = as_pairs(label_map, "pos=positive,neg=negative")
     names = set().union(*map(label_names, (data, *others)))
-    given = {str(old): None if new is None else str(new) for old, new in label_map.items()}
+    given = {str(old): None if new is None else str(new) for old, new in pairs.items()}
     if data.task == "regression":
         raise SpecError(f"{data.name or 'the data'} has scores, not labels; leave the label map out")
     for old in given:

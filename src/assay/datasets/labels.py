@@ -15,45 +15,58 @@ from assay.datasets.dataset import Task
 Label = int | str | float | None
 Inferred = tuple[list[Label], tuple[str, ...] | None, Task]  # label of each example, label names, task
 MISSING = ("", "-")  # how tables write a missing label
+WHOLE = r"[+-]?(0|[1-9]\d{0,15})"  # 007 is a name
+DECIMAL = r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
+LARGEST = 1e300  # a number above it is a mistake
 MAX_SPARSE_INDEX = 100  # larger integers with many gaps are names, not indices
 
 
 def infer_labels(values: Sequence[Any], names: Mapping[int, str], *, scores: bool = False) -> Inferred:
     """Convert labels to indices, names or (regression) floats.
 
-    Strings are class names, sorted; integers are class indices with `names` where known; numbers with a fraction, or
-    `scores`, make it a regression.
+    Strings are class names, sorted; integers (1.0 too) are class indices with `names` where known; numbers with a
+    fraction, or `scores`, make it a regression.
     """
     clean = _parse_numbers([_clean(value, i) for i, value in enumerate(values)])
     present = [value for value in clean if value is not None]
     if not present:
         return clean, None, "regression" if scores else "classification"
+    if not scores and all(_is_whole(value) for value in present):
+        return _indices([None if value is None else int(value) for value in clean], names)
     if scores or any(isinstance(value, float) for value in present):
         return [_score(value, i) for i, value in enumerate(clean)], None, "regression"
-    if all(isinstance(value, int) for value in present):
-        return _indices(clean, names)
     return _named(clean)
 
 
 def _clean(value: Any, i: int) -> Label:
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or (isinstance(value, str) and value.strip() in MISSING) or value != value:  # NaN
-        return None
+    if isinstance(value, str):
+        return None if value.strip() in MISSING else value.strip()
     if isinstance(value, bool):
         return int(value)
-    if not isinstance(value, int | float | str):
+    if not isinstance(value, int | float | None):
         raise InputError(f"unsupported label type {type(value).__name__}; give a name, an integer or a score", i)
+    if value is not None and not abs(value) <= LARGEST:
+        raise InputError(f"the label is {_short(value)}; give a name, an index or a score, or leave it empty", i)
     return value
+
+
+def _short(number: float) -> str:
+    return str(number) if isinstance(number, float) else f"larger than {LARGEST:g}"
 
 
 def _parse_numbers(values: list[Label]) -> list[Label]:
     """Text files hold numbers as strings: convert them if all strings are numbers."""
     texts = [value for value in values if isinstance(value, str)]
-    for pattern, convert in ((r"[+-]?\d+", int), (r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", float)):
-        if texts and all(re.fullmatch(pattern, text.strip()) for text in texts):
+    for pattern, convert in ((WHOLE, int), (DECIMAL, float)):
+        if texts and all(re.fullmatch(pattern, text) for text in texts):
             return [convert(value) if isinstance(value, str) else value for value in values]
     return values
+
+
+def _is_whole(value: Label) -> bool:
+    return isinstance(value, int) or (isinstance(value, float) and value.is_integer() and abs(value) < MAX_SPARSE_INDEX)
 
 
 def _score(value: Label, i: int) -> float | None:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+import warnings
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from assay.core.errors import AssayError, InputError, SpecError, nearest
+from assay.core.errors import AssayError, DataWarning, SpecError, nearest
 from assay.core.spec import Spec, parse
 from assay.datasets import hub
 from assay.datasets.build import build_dataset
-from assay.datasets.columns import ColumnMap
+from assay.datasets.columns import ColumnMap, as_columns
 from assay.datasets.dataset import Dataset
+from assay.datasets.examples import as_inputs
 from assay.datasets.label_map import LabelMap, with_label_map
 from assay.datasets.read import READABLE, format_of, label_names, read_rows, stem_of
 from assay.datasets.sources import make_dataset, sources, wraps
-from assay.datasets.splits import choose_split, names_a_split, split_files
+from assay.datasets.splits import NoSplitError, choose_split, names_a_split, split_files
 
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?(:[\w.-]+)?")
 
@@ -29,21 +30,25 @@ def load_dataset(
     source: Any,
     *,
     split: str | None = None,
-    columns: ColumnMap | None = None,
-    label_map: LabelMap | None = None,
+    columns: ColumnMap | str | None = None,
+    label_map: LabelMap | str | None = None,
     limit: int | None = None,
     seed: int = 0,
 ) -> Dataset:
     """Load examples with their labels and rationales.
 
     source: "builtin"; a generator such as "babi_world(task=2)"; a csv, tsv, jsonl, json, parquet, npz or txt file (also
-    .gz) or a folder of these; a hub id ("owner/name" or "owner/name:config"); a datasets.Dataset; or a list of dicts,
-    texts, pairs, images or Examples. split: a file of a folder or a split of a hub data set ("validation" matches dev).
-    columns: {role: column} to override the guess by column names; None switches a role off. label_map: other names for
-    labels, such as {"pos": "positive"}; None leaves the examples of a label unlabelled. limit: load a random subset of
-    this size, in order, drawn with `seed`.
+    .gz) or a folder of these; a hub id ("owner/name" or "owner/name:config"); a pandas or polars frame or series, a
+    datasets.Dataset or a dict of columns; a list of dicts, texts, pairs, images or Examples, or one of these. split: a
+    file of a folder or a split of a hub data set ("validation" matches dev). columns: {role: column}, or a text such as
+    "text=review,label=stars", to override the guess by column names; None switches a role off. label_map: other names
+    for labels, such as {"pos": "positive"}; None leaves the examples of a label unlabelled. limit: load a random subset
+    of this size, in order, drawn with `seed`. What may have been misread is in `notes`, and a warning.
     """
-    data = _load(source, split, columns)
+    data = _load(source, split, as_columns(columns))
+    if data is not source:
+        for note in data.notes:
+            warnings.warn(note, DataWarning, stacklevel=2)
     data = data if label_map is None else with_label_map(data, label_map)
     return data if limit is None else data.take(limit, seed)
 
@@ -58,13 +63,9 @@ def _load(source: Any, split: str | None, columns: ColumnMap | None) -> Dataset:
     if isinstance(source, Dataset):
         _refuse(split, columns, source.name or "the data set")
         return source
-    if isinstance(source, Mapping) or not isinstance(source, Iterable):
-        raise InputError(
-            f"unsupported source type {type(source).__name__}; "
-            "give a path, a name, a datasets.Dataset, or a list of dicts, texts, pairs, images or Examples"
-        )
-    _refuse(split, None, "a list")
-    return build_dataset(source, "list", columns=columns)
+    _refuse(split, None, "data in memory")
+    name = "list" if isinstance(source, list | tuple) else "table"
+    return build_dataset(as_inputs(source), name, columns=columns)
 
 
 def _from_spec(spec: Spec, split: str | None, columns: ColumnMap | None) -> Dataset:
@@ -77,9 +78,10 @@ def _from_spec(spec: Spec, split: str | None, columns: ColumnMap | None) -> Data
 
 
 def _refuse(split: str | None, columns: ColumnMap | None, what: str) -> None:
-    for name, value in (("split", split), ("columns", columns)):
-        if value is not None:
-            raise SpecError(f"{name}={value!r}: not supported for {what}; leave {name} out")
+    if split is not None:
+        raise NoSplitError(f"{what} has no split {split!r}; leave the split out")
+    if columns is not None:
+        raise SpecError(f"the columns of {what} cannot be chosen; leave the columns out")
 
 
 def _from_string(name: str, split: str | None, columns: ColumnMap | None) -> Dataset:
@@ -115,7 +117,7 @@ def _nearby(path: Path) -> str:
 
 def _from_file(path: Path, split: str | None, columns: ColumnMap | None) -> Dataset:
     if split is not None:
-        raise SpecError(f"{path.name} is a single file and has no split {split!r}; leave split out, or give its folder")
+        raise NoSplitError(f"{path.name} is a single file and has no split {split!r}; leave the split out")
     stem = stem_of(path)
     if names_a_split(stem):
         return _read((path,), path.absolute().parent.name, stem, columns)

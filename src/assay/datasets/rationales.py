@@ -1,14 +1,18 @@
 """Convert rationales of any format to character spans.
 
-For one text: [[start, end], ...] in characters; 0/1 per token; token indices; or, in a column named ..._tokens,
-[[start, end], ...] in tokens. Tokens come from the tokens column, or else are whitespace-separated words. For a pair:
-an object with one of these per text. For several annotators: a list of these.
+For one text: [[start, end], ...] in characters; 0/1 per token; token indices; in a column named ..._tokens,
+[[start, end], ...] in tokens; in a column named ...spans, indices of characters. Tokens come from the tokens column,
+or else are whitespace-separated words. For a pair: an object with one of these per text. For several annotators: a
+list of these.
 """
 
 from __future__ import annotations
 
+import ast
 import json
+import warnings
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -37,15 +41,22 @@ def cell(row: Mapping[str, Any], column: str | None) -> Any:
 
 
 def parse_cell(value: Any) -> Any:
-    """Convert JSON lists and objects in CSV cells, and arrays, to plain lists and dicts."""
+    """Convert lists and objects in CSV cells (JSON, or as Python prints them) and arrays to plain lists and dicts."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
-        try:
-            return json.loads(value)
-        except json.JSONDecodeError:
-            return value
+        for read in (json.loads, _literal):
+            try:
+                return read(value.strip())
+            except (ValueError, SyntaxError, RecursionError, MemoryError):  # what either raises, nested ones too
+                continue
     return value
+
+
+def _literal(text: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about escapes in texts that happen to start with a bracket
+        return ast.literal_eval(text)
 
 
 def _agreeing(several: Any, row: Mapping[str, Any], columns: Columns) -> list[Any]:
@@ -83,19 +94,33 @@ def _marks(marks: Any, row: Mapping[str, Any], columns: Columns, texts: Sequence
         return ()
     if not isinstance(marks, list):
         raise InputError(f"a rationale must be a list of [start, end], 0/1 or indices, not {type(marks).__name__}")
-    in_tokens = (columns.rationale or "").endswith("_tokens")
+    in_tokens, in_characters = ((columns.rationale or "").endswith(end) for end in ("_tokens", "spans"))
     if all(isinstance(mark, list | tuple) and len(mark) == 2 for mark in marks):
-        pairs = [(int(start), int(end)) for start, end in marks if end != start]
+        pairs = [_pair(mark) for mark in marks if mark[0] != mark[1]]
         ranges = [_token_range(pair, _tokens(row, columns, text, segment)) for pair in pairs] if in_tokens else pairs
+    elif in_characters:
+        ranges = _runs(marks)
     else:
         ranges = _marked_tokens(marks, _tokens(row, columns, text, segment))
     return tuple(sorted({Span(segment, *_check_inside(place, text)) for place in ranges if place is not None}))
 
 
+def _pair(mark: Sequence[Any]) -> CharRange:
+    try:
+        start, end = map(int, mark)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"cannot read the place {list(mark)!r} of a rationale; give [start, end] as whole numbers"
+        ) from error
+    return start, end
+
+
 def _tokens(row: Mapping[str, Any], columns: Columns, text: str, segment: int) -> list[CharRange | None]:
     column = columns.tokens_pair if segment else columns.tokens
     tokens = parse_cell(cell(row, column))
-    return list(word_spans(text)) if tokens is None else align_tokens([str(token) for token in tokens], text)
+    if tokens is None:
+        return list(word_spans(text))
+    return align_tokens(tokens.split() if isinstance(tokens, str) else [str(token) for token in tokens], text)
 
 
 def _marked_tokens(marks: list[Any], tokens: list[CharRange | None]) -> list[CharRange | None]:
@@ -109,6 +134,17 @@ def _marked_tokens(marks: list[Any], tokens: list[CharRange | None]) -> list[Cha
     if min(marks) < 0 or max(marks) >= len(tokens):
         raise InputError(f"the rationale refers to token {max(marks, key=abs)}, but there are {len(tokens)} tokens")
     return [tokens[index] for index in marks]
+
+
+def _runs(marks: list[Any]) -> list[CharRange | None]:
+    """The ranges of characters that are marked one by one: [8, 9, 10, 14] is [8, 11) and [14, 15)."""
+    if not all(type(mark) is int for mark in marks):
+        raise InputError(f"cannot read the spans {marks[:3]}...; give [start, end] pairs or indices of characters")
+    runs: list[CharRange | None] = []
+    for _, group in groupby(enumerate(sorted(set(marks))), key=lambda pair: pair[1] - pair[0]):
+        places = [place for _, place in group]
+        runs.append((places[0], places[-1] + 1))
+    return runs
 
 
 def _token_range(pair: CharRange, tokens: list[CharRange | None]) -> CharRange | None:

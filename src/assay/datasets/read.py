@@ -6,13 +6,17 @@ or skip it.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import importlib
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TextIO
 
@@ -22,13 +26,35 @@ from assay.core.errors import AssayError, InputError, SpecError
 
 READABLE = (".csv", ".json", ".jsonl", ".npz", ".parquet", ".tsv", ".txt")
 MAX_CELL = 1 << 24  # characters
+BYTE_ORDER_MARKS = {  # UTF-32 first: its mark begins with that of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+    codecs.BOM_UTF8: "utf-8-sig",
+}
+DELIMITERS = (",", ";", "\t", "|")
 IMAGES = ("images", "image", "x", "X", "data")
 LABELS = ("labels", "label", "y", "targets")
 CLASSES = ("classes", "label_names", "names")
 
 
+class FileRow(dict[str, Any]):
+    """A row that knows the folder of its file: paths of images in it may start there."""
+
+    folder: Path
+
+
 def read_rows(path: Path) -> Iterator[Any]:
-    """Yield the rows of a file in order; each is a dict, a text or an InputError."""
+    """Yield the rows of a file in order; each is a FileRow, a text or an InputError."""
+    for item in _items(path):
+        if isinstance(item, dict):
+            item = FileRow(item)
+            item.folder = path.parent
+        yield item
+
+
+def _items(path: Path) -> Iterator[Any]:
     suffix = format_of(path)
     if suffix not in READABLE:
         raise SpecError(f"cannot read {path.name}: unknown file type; supported: {', '.join(READABLE)} (also .gz)")
@@ -37,10 +63,30 @@ def read_rows(path: Path) -> Iterator[Any]:
             if suffix in _BINARY:
                 yield from _BINARY[suffix](file)
                 return
-            with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as lines:  # sig: skip the byte order mark
+            with io.TextIOWrapper(file, encoding=_encoding(file), newline="") as lines:
                 yield from _TEXT[suffix](lines)
-    except (OSError, EOFError, UnicodeDecodeError, zipfile.BadZipFile, csv.Error) as error:
-        raise AssayError(f"cannot read {path}: {error}; the file must be complete and, if text, in UTF-8") from error
+    except AssayError as error:
+        raise type(error)(f"{path.name}: {error}") from error
+    except UnicodeError as error:
+        raise AssayError(
+            f"cannot read {path}: it is not UTF-8 ({error}); save it as UTF-8, from Latin-1 for example with "
+            f"`iconv -f latin1 -t utf-8 {path.name}`"
+        ) from error
+    except (gzip.BadGzipFile, zlib.error, EOFError, zipfile.BadZipFile, csv.Error) as error:
+        raise AssayError(f"cannot read {path}: it is damaged or incomplete ({error})") from error
+    except OSError as error:
+        raise AssayError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _encoding(file: Any) -> str:
+    """UTF-8, or what the byte order mark says. Text with null bytes is UTF-16 without a mark, or no text at all."""
+    start = file.peek(4)[:1024]
+    for mark, encoding in BYTE_ORDER_MARKS.items():
+        if start.startswith(mark):
+            return encoding
+    if b"\0" in start:
+        raise UnicodeError("it contains null bytes, as UTF-16 without a byte order mark does")
+    return "utf-8"
 
 
 def format_of(path: Path) -> str:
@@ -62,25 +108,41 @@ def _txt(lines: TextIO) -> Iterator[Any]:
 
 
 def _jsonl(lines: TextIO) -> Iterator[Any]:
+    blank = 0  # empty lines are nothing at the end and a mistake before it
     for line in lines:
+        if not line.strip():
+            blank += 1
+            continue
+        yield from (InputError("the line is empty") for _ in range(blank))
+        blank = 0
         try:
             yield json.loads(line)
-        except json.JSONDecodeError as error:
-            yield InputError(f"not JSON: {error}")
+        except (ValueError, RecursionError) as error:  # ValueError: also numbers of thousands of digits
+            yield InputError(f"not JSON: {_reason(error)}")
 
 
 def _json(lines: TextIO) -> Iterator[Any]:
     """A list of objects, an object of columns, or an object that contains one list of objects."""
     try:
         data = json.load(lines)
-    except json.JSONDecodeError as error:
-        raise AssayError(f"not JSON: {error}; name a file with one object per line .jsonl") from error
+    except UnicodeError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise AssayError(f"not JSON: {_reason(error)}; name a file with one object per line .jsonl") from error
     if isinstance(data, Mapping):
         tables = {k: v for k, v in data.items() if isinstance(v, list) and v and isinstance(v[0], Mapping)}
         if len(tables) > 1:
             raise AssayError(f"the JSON file contains several tables ({', '.join(tables)}); write one file for each")
         data = next(iter(tables.values())) if tables else _from_columns(data)
+    if not isinstance(data, list):
+        raise AssayError(f"the JSON file holds a single {type(data).__name__}; give a list of objects")
     yield from data
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return str(error) if isinstance(error, json.JSONDecodeError) else "a number has thousands of digits"
 
 
 def _from_columns(data: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -92,37 +154,49 @@ def _from_columns(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _csv(lines: TextIO) -> Iterator[Any]:
     """Strict: a stray quotation mark would otherwise silently swallow the following rows."""
+    yield from _table(lines, ",", strict=True)
+
+
+def _tsv(lines: TextIO) -> Iterator[Any]:
+    """Quotation marks are ordinary characters (as in GLUE), unless they enclose a cell and are doubled inside it."""
+    for row in _table(lines, "\t", quoting=csv.QUOTE_NONE):
+        yield row if isinstance(row, Exception) else {key: _unquoted(cell) for key, cell in row.items()}
+
+
+def _table(lines: Iterable[str], usual: str, **form: Any) -> Iterator[Any]:
+    """Rows as dicts. The delimiter is the usual one of the format unless only another is in the header."""
     csv.field_size_limit(MAX_CELL)
-    reader = csv.DictReader(lines, strict=True)
-    header = reader.fieldnames
+    lines = iter(lines)
+    first = next(lines, "")
+    delimiter = usual if usual in first else max(DELIMITERS, key=first.count)
+    if delimiter == "," and usual != ",":
+        form = {"strict": True}  # commas need quotation marks
+    reader = csv.reader(chain([first], lines), delimiter=delimiter, **form)
+    header = next(reader, [])
+    repeated = [name for name, count in Counter(header).items() if count > 1 and name]
+    if repeated:
+        raise AssayError(f"the header names {repeated[0]!r} more than once; give each column a name of its own")
     while True:
         try:
-            yield _same_width(next(reader), header)
+            if cells := next(reader):
+                yield _row(header, cells)
         except StopIteration:
             return
         except csv.Error as error:
             yield InputError(f"not CSV: {error}; double the quotation marks inside a cell")
 
 
-def _tsv(lines: TextIO) -> Iterator[Any]:
-    """Quotation marks are ordinary characters (as in GLUE), unless they enclose a cell and are doubled inside it."""
-    csv.field_size_limit(MAX_CELL)
-    reader = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-    for row in reader:
-        checked = _same_width(row, reader.fieldnames)
-        yield checked if isinstance(checked, Exception) else {key: _unquoted(cell) for key, cell in checked.items()}
+def _row(header: list[str], cells: list[str]) -> Any:
+    """A row of another width than the header has a delimiter or a line break inside a cell."""
+    if len(cells) == len(header):
+        return dict(zip(header, cells, strict=True))
+    advice = "quote cells that contain the delimiter" if len(cells) > len(header) else "a cell is missing or cut"
+    found = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
+    return InputError(f"{found}, but the header has {len(header)}; {advice}")
 
 
-def _same_width(row: dict[Any, Any], header: Any) -> Any:
-    """A row with more cells than the header has an unquoted delimiter in one of them."""
-    if None not in row:
-        return row
-    cells = len(header) + len(row[None])
-    return InputError(f"{cells} cells, but the header has {len(header)}; quote cells that contain the delimiter")
-
-
-def _unquoted(cell: str | None) -> str | None:
-    if cell is None or len(cell) < 2 or not (cell[0] == cell[-1] == '"'):
+def _unquoted(cell: str) -> str:
+    if len(cell) < 2 or not (cell[0] == cell[-1] == '"'):
         return cell
     inside = cell[1:-1].replace('""', "\0")
     return cell if '"' in inside else inside.replace("\0", '"')

@@ -15,6 +15,10 @@ KNOWN = {"train", "dev", "test"}
 SHARD = re.compile(r"-\d{5}-of-\d{5}$")  # train-00000-of-00002.parquet: one split in several files
 
 
+class NoSplitError(SpecError):
+    """The data have no split of this name."""
+
+
 def choose_split(names: Iterable[str], split: str | None, where: str) -> str:
     """The name that `split` refers to: equal, with the same parts, or the only one that contains these parts."""
     names = list(names)
@@ -23,7 +27,7 @@ def choose_split(names: Iterable[str], split: str | None, where: str) -> str:
     if split is None:
         if len(names) == 1:
             return names[0]
-        raise SpecError(f"{where} has several splits; choose one with split=...: {', '.join(names)}")
+        raise SpecError(f"{where} has several splits; choose one: {', '.join(names)}")
     wanted = _name_parts(split)
     for matches in (
         [name for name in names if name == split],
@@ -34,7 +38,7 @@ def choose_split(names: Iterable[str], split: str | None, where: str) -> str:
             return matches[0]
         if matches:
             raise SpecError(f"{where} has several splits that match {split!r}; choose one of {', '.join(matches)}")
-    raise SpecError(f"{where} has no split {split!r}; {nearest(split, names)}")
+    raise NoSplitError(f"{where} has no split {split!r}; {nearest(split, names)}")
 
 
 def _name_parts(name: str) -> set[str]:
@@ -45,6 +49,11 @@ def _name_parts(name: str) -> set[str]:
 def names_a_split(name: str) -> bool:
     """Whether a file name contains train, dev or test."""
     return bool(_name_parts(name) & KNOWN)
+
+
+def is_held_out(name: str) -> bool:
+    """Whether this is the name of a split that models are not trained on."""
+    return bool(_name_parts(name) & (KNOWN - {"train"})) and "train" not in _name_parts(name)
 
 
 def split_files(folder: Path) -> dict[str, tuple[Path, ...]]:

@@ -7,6 +7,7 @@ ATTACK_MEASURES: reported by `attack`.
 from dataclasses import dataclass
 from functools import cached_property
 
+from assay.core.additions import Additions
 from assay.core.catalog import Catalog
 from assay.faithfulness import FAITHFULNESS
 
@@ -22,7 +23,11 @@ class _WithFaithfulness(Catalog):
 
 
 METRICS = _WithFaithfulness(
-    "assay.evaluation", "metric", deep=True, groups=("ground_truth", "plausibility", "sparsity")
+    "assay.evaluation",
+    "metric",
+    deep=True,
+    groups=("ground_truth", "plausibility", "sparsity"),
+    added=Additions("metric", "assay.metrics", "assay.evaluation.metrics:why_not_a_metric"),
 )
 AGREEMENT = Catalog("assay.evaluation", "agreement measure", deep=True, groups=("agreement",))
 PERFORMANCE = Catalog("assay.evaluation", "performance metric", deep=True, groups=("performance",))

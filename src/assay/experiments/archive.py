@@ -8,19 +8,26 @@ weights is included.
 from __future__ import annotations
 
 import base64
-import json
 import lzma
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 
 from assay.core.errors import StoreError
 from assay.experiments.plan import Plan, read_plan
 from assay.experiments.references import TrainedModel
 from assay.experiments.store import Record, Store, from_text, reason, to_text, write
+from assay.experiments.training_task import KEPT_FILES
 
 KEY = re.compile("[0-9a-f]{64}")
+KEPT_NAME = re.compile(r"[\w-][\w.-]{0,100}")  # in the folder itself
+PIECE = 2**20  # bytes read and expanded at once
+SMALL = 256 * 2**20  # bytes that any archive may expand to
+RATIO = 200  # of a larger one's size: records shrink to a tenth or less, a bomb to a thousandth
+LARGEST_RECORD = 128 * 2**20
+MEMORY = 512 * 2**20  # of the decompressor; ours needs 65 MB
 
 
 @dataclass(frozen=True)
@@ -31,16 +38,21 @@ class PackedRecord:
     files: Mapping[str, bytes] = field(default_factory=dict)  # by name
 
     def to_text(self) -> str:
-        data = json.loads(to_text(self.record))
         coded = {name: base64.b64encode(content).decode() for name, content in sorted(self.files.items())}
-        return json.dumps({**data, "files": coded} if coded else data)
+        return to_text(self.record, files=coded) if coded else to_text(self.record)
 
     @classmethod
     def from_text(cls, text: str) -> PackedRecord:
-        record, coded = from_text(text), json.loads(text).get("files", {})
+        record, more = from_text(text)
         if not KEY.fullmatch(record.key):  # it becomes the name of a file
             raise ValueError(f"{record.key!r} is not a key")
-        return cls(record, {name: base64.b64decode(content) for name, content in coded.items()})
+        coded = more.get("files", {})
+        if not isinstance(coded, dict) or not all(isinstance(content, str) for content in coded.values()):
+            raise ValueError("its files are not texts by name")
+        for name in coded:
+            if not KEPT_NAME.fullmatch(name) or not any(fnmatch(name, pattern) for pattern in KEPT_FILES):
+                raise ValueError(f"it holds the file {name!r}, which is none of a trained model's settings")
+        return cls(record, {name: base64.b64decode(content, validate=True) for name, content in coded.items()})
 
 
 def pack_records(plans: Iterable[str | Path | Plan], store: Store, path: Path) -> tuple[int, int]:
@@ -66,21 +78,53 @@ def _reported_models(plan: Plan) -> set[str]:
 
 def unpack_records(path: Path, store: Store) -> tuple[int, int]:
     """Add the records of an archive to a store; return how many there are and how many were new."""
-    packed = list(read_archive(path))
-    new = [item for item in packed if not store.has(item.record.key)]
-    for item in new:
+    records = sum(1 for _ in read_archive(path))  # all are checked before the first is stored
+    new = 0
+    for item in read_archive(path):
+        if store.has(item.record.key):
+            continue
         for name, content in item.files.items():
-            write(store.artifacts.kept_files(item.record.key) / Path(name).name, content, "artefact")
+            write(store.artifacts.kept_files(item.record.key) / name, content, "artefact")
         store.put(item.record)
-    return len(packed), len(new)
+        new += 1
+    return records, new
 
 
 def read_archive(path: Path) -> Iterator[PackedRecord]:
     """The records of an archive, each checked."""
     try:
-        with lzma.open(path, "rt", encoding="utf-8") as lines:
-            yield from map(PackedRecord.from_text, lines)
+        yield from (PackedRecord.from_text(line.decode("utf-8")) for line in _lines(path))
     except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
         raise StoreError(
             f"Cannot read the archive {path}: {reason(error)}. Give a file written by `assay pack`."
         ) from error
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """The lines of a compressed file, expanded piece by piece; ValueError if they expand to more than is allowed."""
+    rest = bytearray()
+    for piece in _pieces(path):
+        rest += piece
+        if b"\n" in piece:
+            *lines, last = bytes(rest).split(b"\n")
+            yield from lines
+            rest = bytearray(last)
+        if len(rest) > LARGEST_RECORD:
+            raise ValueError(f"one of its records is larger than {LARGEST_RECORD:,} bytes")
+    if rest:
+        yield bytes(rest)
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    reader, size, read = lzma.LZMADecompressor(memlimit=MEMORY), 0, 0
+    with path.open("rb") as file:
+        while not reader.eof:
+            data = file.read(PIECE) if reader.needs_input else b""
+            if reader.needs_input and not data:
+                raise EOFError("it ended before its end")
+            read += len(data)
+            piece = reader.decompress(data, PIECE)
+            size += len(piece)
+            if size > max(SMALL, RATIO * read):
+                raise ValueError(f"its {read:,} bytes expand to more than {RATIO} times as many")
+            yield piece

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
-import fcntl
+import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.core.errors import StoreError
+from assay.core.locks import released, try_lock
 
+SIZES = ".sizes"  # of the files of an artefact, as they were written
 STORE_ERRORS = (errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EACCES, errno.EIO)  # not the job's fault
 
 
@@ -30,7 +32,8 @@ class Artifacts:
         return self.folder / f"{key}.kept"
 
     def has(self, key: str) -> bool:
-        return self.path(key).is_dir()
+        """Whether the whole artefact is there; one with a truncated file is not, and is rebuilt."""
+        return self.path(key).is_dir() and _is_whole(self.path(key))
 
     @contextmanager
     def making(self, key: str) -> Iterator[Path]:
@@ -42,6 +45,9 @@ class Artifacts:
             self.folder.mkdir(parents=True, exist_ok=True)
             with _claimed(self.folder / f"{key}.part", self.folder / f"{key}.{os.getpid()}.part") as part:
                 yield part
+                (part / SIZES).write_text(json.dumps(_sizes(part)), encoding="utf-8")
+                if self.path(key).is_dir() and not self.has(key):
+                    shutil.rmtree(self.path(key))
                 _rename(part, self.path(key))
         except OSError as error:
             if error.errno not in STORE_ERRORS:
@@ -59,6 +65,8 @@ class Artifacts:
     def discard(self, key: str, keep: Sequence[str] = ()) -> None:
         """Delete an artefact except the files that match the patterns `keep`."""
         path = self.path(key)
+        for part in self.folder.glob(f"{key}.*.part"):  # of killed processes: nobody else uses this artefact
+            shutil.rmtree(part, ignore_errors=True)
         if not path.is_dir():
             return
         trash = self.folder / f"{key}.gone"  # renamed first, so that a kill leaves no half-deleted folder
@@ -75,6 +83,22 @@ class Artifacts:
         shutil.rmtree(trash, ignore_errors=True)
 
 
+def _sizes(folder: Path) -> dict[str, int]:
+    files = [file for file in folder.rglob("*") if file.is_file() and file.name != SIZES]
+    return {file.relative_to(folder).as_posix(): file.stat().st_size for file in files}
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether every file has the size that it was written with; older artefacts have no list of sizes."""
+    try:
+        written = json.loads((folder / SIZES).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return True
+    except ValueError:
+        return False
+    return bool(written == _sizes(folder))
+
+
 def _rename(part: Path, path: Path) -> None:
     try:
         os.rename(part, path)
@@ -87,14 +111,9 @@ def _rename(part: Path, path: Path) -> None:
 @contextmanager
 def _claimed(shared: Path, own: Path) -> Iterator[Path]:
     """The shared folder, which a killed process may have begun, unless another process holds it; then `own`."""
-    lock = shared.with_name(f"{shared.name}.lock")
-    with lock.open("w") as held:  # beside the folder, not part of the artefact
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            folder = shared
-        except BlockingIOError:
-            folder = own
-        folder.mkdir(exist_ok=True)
+    lock = shared.with_name(f"{shared.name}.lock")  # beside the folder, not part of the artefact
+    held = try_lock(lock)
+    folder = own if held is None else shared
+    folder.mkdir(exist_ok=True)
+    with nullcontext() if held is None else released(lock, held):
         yield folder
-        if folder == shared:
-            lock.unlink(missing_ok=True)

@@ -8,11 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from assay.core.additions import code_named_in
 from assay.core.progress import Progress
 from assay.core.types import Example
+from assay.core.user_code import is_outside, source_hash
 from assay.datasets.dataset import Dataset
 from assay.experiments.references import AnyData, AnyModel, numbered
-from assay.experiments.store import key_of
+from assay.experiments.store import canonical, key_of
 from assay.models.model import Model
 
 if TYPE_CHECKING:
@@ -59,7 +61,15 @@ class Job:
 
     @cached_property
     def key(self) -> str:
-        return key_of({**self.spec, "needs": sorted(self.needs)} if self.needs else self.spec)
+        needs = {"needs": sorted(self.needs)} if self.needs else {}
+        code = {"code": code} if (code := self._outside_code()) else {}
+        return key_of({**self.spec, **needs, **code})
+
+    def _outside_code(self) -> dict[str, str]:
+        """The source of users' classes that the rows depend on: an edited one must not get old records."""
+        task = type(self.task)
+        own = {"task": source_hash(task)} if is_outside(task) else {}
+        return {**own, **code_named_in(canonical(self.spec))}
 
     @property
     def group(self) -> str:

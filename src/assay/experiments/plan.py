@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.errors import AssayError, SpecError, nearest
+from assay.core.names import shareable
 from assay.core.spec import Spec, parse, split
+from assay.core.user_code import load_plugin
 from assay.experiments.job import Job
 from assay.experiments.plan_entries import read_data, read_models
 from assay.experiments.references import DataReference, ExternalModel, TrainedModel
@@ -17,7 +19,7 @@ from assay.experiments.study import STUDIES, Study, StudyCell, StudyContext
 from assay.experiments.worker import Worker
 from assay.experiments.yaml_node import YamlNode, build_node
 
-TOP_KEYS = ("name", "seed", "data", "models", "studies")
+TOP_KEYS = ("name", "seed", "plugins", "data", "models", "studies")
 STUDY_KEYS = ("kind", "models", "data")  # of every study
 TRAINED_ON = "trained_on"  # in place of a data set's name: whatever the model was trained on
 RESERVED = ("train", "rows", "index", "models", "figures")  # names of files in a report
@@ -56,11 +58,20 @@ def read_plan(path: str | Path, store: Store) -> Plan:
 def make_plan(root: YamlNode, store: Store) -> Plan:
     """Make the jobs of a plan; the store holds the models that are trained already."""
     root.allow(TOP_KEYS)
+    _load_plugins(root)
     data = read_data(root.at("data"))
     models, trainings = read_models(root.at("models"), data)
     cells = tuple(_cells(root, models, data, Worker(store)))
     jobs = [*trainings, *(job for cell in cells for job in cell.jobs)]
     return Plan(str(root.value("name") or root.name), trainings, cells, {job.key: job for job in jobs})
+
+
+def _load_plugins(root: YamlNode) -> None:
+    """Load the user's own methods, metrics, ... before anything names them."""
+    if root.value("plugins") is None:
+        return
+    for _, node in root.at("plugins").items():
+        node.reading(load_plugin, node.text)
 
 
 def _cells(root: YamlNode, models: Models, data: Mapping[str, DataReference], worker: Worker) -> Iterator[StudyCell]:
@@ -74,6 +85,7 @@ def _cells(root: YamlNode, models: Models, data: Mapping[str, DataReference], wo
                 continue
             for dataset in _datasets(nodes[name], data, model):
                 tags = {"study": name, "model": model.name, **dict(model.tags), "data": dataset.name}
+                tags = {tag: shareable(value) if isinstance(value, str) else value for tag, value in tags.items()}
                 jobs = _jobs(study, StudyContext(model, dataset, tags, worker), nodes[name])
                 yield StudyCell(name, study, model, dataset, tuple(jobs))
 
@@ -140,7 +152,7 @@ def select_jobs(plan: Plan, only: Mapping[str, str]) -> Plan:
     keys = {job.key for job in jobs if all(str(job.tags.get(tag)) in values for tag, values in wanted.items())}
     if not keys:
         pairs = ", ".join(f"{tag}={value}" for tag, value in only.items())
-        raise SpecError(f"No job of the plan {plan.name} matches {pairs}.")
+        raise SpecError(f"no job of the plan {plan.name} matches {pairs}.")
     for key in reversed(list(plan.jobs)):  # needs come before the jobs that need them
         if key in keys:
             keys |= set(plan.jobs[key].needs)
@@ -153,7 +165,8 @@ def _tag_values(tag: str, values: str, jobs: Sequence[Job]) -> list[str]:
     if tag not in tags:
         raise SpecError(f"--only {tag}={values}: {nearest(tag, tags)}")
     known = dict.fromkeys(str(job.tags[tag]) for job in jobs if tag in job.tags)
-    for value in split(values):
+    wanted = [shareable(value) for value in split(values)]
+    for value in wanted:
         if value not in known:
             raise SpecError(f"--only {tag}={value}: {nearest(value, known)}")
-    return split(values)
+    return wanted

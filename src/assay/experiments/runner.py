@@ -10,6 +10,7 @@ from assay.core.progress import Progress
 from assay.datasets.dataset import Dataset
 from assay.experiments.engines import Engine
 from assay.experiments.job import Job
+from assay.experiments.leases import Lease
 from assay.experiments.plan import Plan
 from assay.experiments.references import InMemoryData, InMemoryModel
 from assay.experiments.scheduler import Scheduler, State
@@ -43,6 +44,8 @@ def run_study(
     """Run a study on a model and data in memory; its jobs have the same keys as in a plan."""
     worker = Worker(open_store(store))
     jobs = study.jobs(StudyContext(InMemoryModel(model), InMemoryData(dataset), {"study": name}, worker))
+    if not all(worker.store.has(job.key) for job in jobs):
+        worker.store.prepare()
     steps = study.steps_per_example(model)
     with Progress(name, len(dataset) * steps, progress) as bar:
         return [worker.load_or_compute(job, bar, job.size * steps) for job in jobs]
@@ -58,12 +61,14 @@ def run_plan(
     watch: Watch | None = None,
 ) -> Status:
     """Run the jobs of a plan that are not done yet; see `assay.run`."""
-    scheduler = Scheduler(plan.jobs, store, keep=keep)
-    done_before = sum(state is State.done for state in scheduler.state.values())
-    if scheduler.todo:
-        store.prepare()
-        _run(engine, scheduler, progress, watch)
-    scheduler.close()
+    artifacts = [key for key, job in plan.jobs.items() if job.artifact]
+    with Lease(store.artifacts.folder, artifacts).held() as lease:
+        scheduler = Scheduler(plan.jobs, store, keep=keep, lease=lease)
+        done_before = sum(state is State.done for state in scheduler.state.values())
+        if scheduler.todo:
+            store.prepare()
+            _run(engine, scheduler, progress, watch)
+        scheduler.close()
     _store_skips(scheduler)
     return Status(plan, store, scheduler.state, scheduler.reasons, done_before)
 

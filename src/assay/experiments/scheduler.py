@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from assay.core.errors import StoreError
 from assay.experiments.job import Job
+from assay.experiments.leases import Lease
 from assay.experiments.store import Record, Store
 from assay.experiments.worker import Outcome
 
@@ -26,8 +27,11 @@ class State(StrEnum):
 class Scheduler:
     """The graph of a plan's jobs over a store. In `jobs`, each job follows those it needs."""
 
-    def __init__(self, jobs: Mapping[str, Job], store: Store, *, keep: bool = False) -> None:
+    def __init__(
+        self, jobs: Mapping[str, Job], store: Store, *, keep: bool = False, lease: Lease | None = None
+    ) -> None:
         self.jobs, self.store, self.keep = jobs, store, keep
+        self.lease = lease or Lease(store.artifacts.folder)  # what other runs of this store may not delete
         self.state = dict.fromkeys(jobs, State.missing)
         self.reasons: dict[str, str] = {}
         self.dependants: dict[str, list[str]] = defaultdict(list)
@@ -143,7 +147,7 @@ class Scheduler:
     def _record(self, key: str) -> Record:
         record = self.store.get(key)
         if record is None:
-            raise StoreError(f"The record {self.store.path(key)} disappeared during the run. Run again.")
+            raise StoreError(f"the record {self.store.path(key)} disappeared during the run. Run again.")
         return record
 
     def _end(self, key: str, state: State, reason: str) -> None:
@@ -160,5 +164,7 @@ class Scheduler:
             or self.state[key] is not State.done
         ):
             return
-        if all(state in (State.done, State.skipped) for state in ends):
-            self.store.artifacts.discard(key, job.kept_files)
+        if all(state in (State.done, State.skipped) for state in ends) and self.store.artifacts.path(key).is_dir():
+            with self.lease.alone(key) as alone:
+                if alone:  # otherwise the last run that needs it deletes it
+                    self.store.artifacts.discard(key, job.kept_files)

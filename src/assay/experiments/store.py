@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from assay.core.errors import StoreError
+from assay.core.files import replacing
 from assay.experiments.artifacts import Artifacts
 
 Note = Literal["failed", "skipped"]
+NOTES: Mapping[Note, tuple[str, ...]] = {"failed": ("error",), "skipped": ("reason",)}  # what each must say
 STALE = 3600.0  # seconds after which a temporary file belongs to a process that died
 
 
@@ -28,6 +28,9 @@ class Record:
     spec: Mapping[str, Any]
     rows: Any
     provenance: Mapping[str, Any]
+
+
+FIELDS: Mapping[str, type] = {"key": str, "spec": dict, "rows": object, "provenance": dict}  # of a stored record
 
 
 def canonical(content: Any) -> str:
@@ -76,7 +79,7 @@ class Store:
     def get(self, key: str) -> Record | None:
         path = self.path(key)
         try:
-            record = from_text(path.read_text(encoding="utf-8"))
+            record, _ = from_text(path.read_text(encoding="utf-8"))
             if record.key != key:
                 raise ValueError("its content is not what was written")
         except FileNotFoundError:
@@ -98,7 +101,9 @@ class Store:
     def note(self, note: Note, key: str) -> dict[str, Any] | None:
         path = self.note_path(note, key)
         try:
-            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            content = read_json(path.read_text(encoding="utf-8"))
+            if not isinstance(content, dict) or not all(isinstance(content.get(key), str) for key in NOTES[note]):
+                raise ValueError(f"it is not a note on a {note} job")
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -127,27 +132,45 @@ class Store:
                 part.unlink(missing_ok=True)
 
 
-def to_text(record: Record) -> str:
-    """A record as one line of JSON, with a checksum of its rows."""
-    return json.dumps({**asdict(record), "check": _check(record.rows)})
+def to_text(record: Record, **more: Any) -> str:
+    """A record as one line of JSON, with a checksum of all of it. more: what an archive adds."""
+    content = json.loads(json.dumps({**asdict(record), **more}))  # as it will be read: keys are texts
+    return json.dumps({**content, "checksum": _checksum(content)})
 
 
-def from_text(text: str) -> Record:
-    """Read what `to_text` wrote; ValueError if it is incomplete."""
-    data = json.loads(text)
-    try:
-        record = Record(data["key"], data["spec"], data["rows"], data["provenance"])
-    except KeyError as error:
-        raise ValueError(f"it has no {error}") from error
-    except TypeError as error:
-        raise ValueError("it is not a record") from error
-    if data.get("check", _check(record.rows)) != _check(record.rows):
+def from_text(text: str) -> tuple[Record, dict[str, Any]]:
+    """The record that `to_text` wrote, and what an archive added; ValueError if it is incomplete."""
+    data = read_json(text)
+    if not isinstance(data, dict):
+        raise ValueError("it is not a record")
+    for name, kind in FIELDS.items():
+        if name not in data:
+            raise ValueError(f"it has no {name!r}")
+        if not isinstance(data[name], kind):
+            raise ValueError(f"its {name!r} is {data[name]!r:.50}")
+    if not _is_intact(data):
         raise ValueError("its content is not what was written")
-    return record
+    more = {name: value for name, value in data.items() if name not in (*FIELDS, "checksum", "check")}
+    return Record(**{name: data[name] for name in FIELDS}), more
 
 
-def _check(rows: Any) -> str:
-    return hashlib.sha256(canonical(rows).encode()).hexdigest()
+def _is_intact(data: dict[str, Any]) -> bool:
+    """Whether the checksum is right; that of older records is `check`, of the rows alone."""
+    if "checksum" not in data:
+        return bool(data.get("check", _checksum(data["rows"])) == _checksum(data["rows"]))
+    return bool(data["checksum"] == _checksum({name: value for name, value in data.items() if name != "checksum"}))
+
+
+def _checksum(content: Any) -> str:
+    return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+
+def read_json(text: str) -> Any:
+    """JSON; ValueError also if it is nested too deeply."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def reason(error: Exception) -> str:
@@ -156,18 +179,11 @@ def reason(error: Exception) -> str:
 
 def write(path: Path, content: bytes, what: str) -> None:
     """Write a file completely or not at all."""
-    # not tempfile, whose files only their owner may read: a store and its archives may be shared
-    part = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("xb") as out:
+        with replacing(path) as out:
             out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(part, path)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise StoreError(
             f"cannot write the {what} {path}: {error.strerror}; free space or name another folder. "
             "Earlier results are kept."

@@ -11,14 +11,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from assay.core.additions import Additions
 from assay.core.catalog import Catalog
+from assay.core.form import why_not_callable, why_not_frozen
+from assay.core.names import shareable
 from assay.experiments.job import Job, Row, Task
 from assay.experiments.references import AnyData, AnyModel, ExternalModel, InMemoryModel
 from assay.experiments.store import Record, Store
 from assay.experiments.worker import Worker
 from assay.models.model import Model
 
-STUDIES = Catalog("assay.studies", "study", entry="study")
+STUDIES = Catalog(
+    "assay.studies",
+    "study",
+    entry="study",
+    added=Additions("study", "assay.studies", "assay.experiments.study:why_not_a_study"),
+)
 EXAMPLES_PER_JOB = 64
 
 
@@ -69,7 +77,7 @@ class StudyCell:
 
     @property
     def title(self) -> str:
-        return f"{self.model.name} on {self.data.name}"
+        return f"{shareable(self.model.name)} on {shareable(self.data.name)}"
 
     @property
     def tags(self) -> Mapping[str, Any]:
@@ -121,6 +129,16 @@ class Study(Protocol):
 
     def report(self, context: ReportContext) -> StudyReport:
         """The table, pages and figures of all its cells in a plan."""
+
+
+def why_not_a_study(candidate: type) -> str | None:
+    """Return the reason why a class cannot be used as a study; None if it can."""
+    verbs = {"jobs": ("context",), "report": ("context",)}
+    if (reason := why_not_frozen(candidate) or why_not_callable(candidate, verbs)) is not None:
+        return reason
+    if not isinstance(getattr(candidate, "needs_model_files", None), bool):
+        return "Add to its class `needs_model_files: ClassVar[bool] = False`, or True if its pages open the model."
+    return None
 
 
 def tidy_rows(cells: Sequence[StudyCell], store: Store) -> list[Row]:

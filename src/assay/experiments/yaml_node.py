@@ -14,6 +14,8 @@ from assay.core.errors import AssayError, SpecError, nearest
 from assay.core.spec import Spec, build
 
 T = TypeVar("T")
+LONGEST = 2**22  # bytes of a plan
+MOST_NODES = 200_000  # words, lists and mappings of a plan, its aliases written out
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
@@ -32,6 +34,24 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
         seen[key] = line
     loader.flatten_mapping(node)
     return {loader.construct_object(k, deep=True): loader.construct_object(v, deep=True) for k, v in node.value}
+
+
+def _check_size(root: yaml.Node | None) -> None:
+    """Refuse a text whose aliases (`*name`) stand for themselves or for more than a plan can need."""
+    sizes: dict[int, int] = {}
+
+    def size(node: yaml.Node) -> int:
+        if id(node) not in sizes:
+            sizes[id(node)] = MOST_NODES  # while it is open: an alias inside it would be endless
+            parts = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
+            sizes[id(node)] = 1 if isinstance(parts, str) else 1 + sum(map(size, parts))
+        if sizes[id(node)] >= MOST_NODES:
+            line = node.start_mark.line + 1
+            raise SpecError(f"line {line}: more than {MOST_NODES:,} entries; are aliases (*name) used too often?")
+        return sizes[id(node)]
+
+    if root is not None:
+        size(root)
 
 
 # YAML 1.1 reads `on`, `yes` and `no` (keys and labels here) as booleans and 1e-3 as text. Read booleans as YAML 1.2
@@ -59,18 +79,26 @@ class YamlNode:
     @staticmethod
     def read(path: Path) -> YamlNode:
         try:
-            text = path.read_text(encoding="utf-8")
+            with path.open("rb") as file:
+                content = file.read(LONGEST + 1)
+            if len(content) > LONGEST:
+                raise SpecError(f"the plan {path} is larger than {LONGEST // 2**20} MB; give a YAML file of a plan")
+            return YamlNode.parse(content.decode("utf-8-sig"), str(path))
         except OSError as error:
-            raise AssayError(f"cannot read the plan {path}: {error.strerror}") from error
-        return YamlNode.parse(text, str(path))
+            raise AssayError(f"cannot read the plan {path}: {error.strerror}; give a YAML file") from error
+        except UnicodeDecodeError as error:
+            raise SpecError(f"the plan {path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
 
     @staticmethod
     def parse(text: str, name: str = "plan") -> YamlNode:
         try:
+            _check_size(yaml.compose(text, _Loader))
             content = yaml.load(text, _Loader)
         except SpecError as error:
             raise SpecError(f"{name}, {error}") from error
-        except yaml.YAMLError as error:
+        except RecursionError as error:
+            raise SpecError(f"{name} is nested too deeply for a plan; write it flatter") from error
+        except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError) as error:  # also of bad !!tags
             raise SpecError(f"{name} is not valid YAML: {' '.join(str(error).split())}") from error
         root = YamlNode(Path(name).stem, name, content)
         _ = root.mapping

@@ -22,6 +22,13 @@ def combine(method: Any, parts: Sequence[Sequence[Attribution]]) -> list[Attribu
         check_finite(scores, method, i)
         cost = Cost(**{f.name: sum(getattr(a.cost, f.name) for a in attributions) for f in fields(Cost)})
         combined.append(
-            replace(attributions[0], scores=scores, method=Spec.of(method), cost=cost, extra=dict(result.extra))
+            replace(
+                attributions[0],
+                scores=scores,
+                method=Spec.of(method),
+                cost=cost,
+                extra=dict(result.extra),
+                in_value=False,
+            )
         )
     return combined

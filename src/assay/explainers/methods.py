@@ -2,25 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from assay.core.errors import SpecError
-from assay.core.spec import Spec
+from assay.core.errors import SpecError, UnsupportedError
+from assay.core.spec import Spec, check_numbers
 from assay.explainers import METHODS
-from assay.explainers.protocols import why_not_a_method
+from assay.explainers.protocols import BlackBox, Composite, Reader, why_not_a_method
+from assay.models.model import Model
 
 
 def named_methods(methods: Iterable[Any]) -> dict[str, Any]:
     """Method objects by the spec under which the caller asked for them."""
     by_name: dict[str, Any] = {}
-    for given in methods:
+    asked = list(methods)
+    if not asked:
+        raise SpecError("no method is named; give at least one, e.g. lime (`assay list methods` shows all)")
+    for given in asked:
         method = METHODS.make(given) if isinstance(given, str | Spec) else given
+        if isinstance(given, type):
+            raise SpecError(f"{given.__name__} is a class; give an object, {given.__name__}()")
         if (reason := why_not_a_method(method)) is not None:
             raise SpecError(f"{given!r} is not a method. {reason}")
+        for name, value in getattr(
+            method, "__dict__", {}
+        ).items():  # an object was not built from a spec, which is checked
+            check_numbers(name, value)
         by_name[str(given) if isinstance(given, str | Spec) else str(Spec.of(given, full=False))] = method
     return by_name
+
+
+def default_method(model: Model) -> str:
+    """The method of `explain` where the caller names none."""
+    return "kernel_shap" if model.family.opaque else "integrated_gradients"
+
+
+def check_visible(methods: Mapping[str, Any], model: Model) -> None:
+    """Refuse methods that look inside a model of which only the answers can be seen, before anything is asked."""
+    if model.family.opaque and (refused := [name for name, method in methods.items() if looks_inside(method)]):
+        able = [name for name in METHODS.names if not looks_inside(METHODS.make(name))]
+        raise UnsupportedError(
+            f"{', '.join(refused)} cannot explain {model.name}, of which only the answers can be seen; "
+            f"use {', '.join(able)}"
+        )
+
+
+def looks_inside(method: Any) -> bool:
+    """Whether a method, or one that it combines, needs more than the outputs of masked inputs."""
+    if isinstance(method, Composite):
+        return any(looks_inside(METHODS.make(part)) for part in method.parts)
+    return not isinstance(method, BlackBox | Reader)
 
 
 def with_baseline(method: Any, removal: str | None) -> Any:

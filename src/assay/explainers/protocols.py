@@ -1,7 +1,7 @@
-"""The interface of a method: a frozen dataclass whose fields are its parameters, with `facts` and one of three verbs.
+"""The interface of a method: a frozen dataclass whose fields are its parameters, with `facts` and one of four verbs.
 
 Black box: `flow` yields keep-masks and receives values. White box: `attribute` reads gradients, attention or hidden
-states. Composite: `combine` joins the attributions of other methods.
+states. Composite: `combine` joins the attributions of other methods. Reader: `read` scores units from the text alone.
 """
 
 from __future__ import annotations
@@ -13,12 +13,19 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from torch import Tensor
 
-from assay.core.types import Attribution, Floats, Scale, Scores
+from assay.core.form import declares, why_not_callable, why_not_frozen
+from assay.core.types import Attribution, Example, Floats, Scale, Scores, Unit
 from assay.masking.flow import Flow
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
 
+VERBS = {
+    "flow": ("n", "rng"),
+    "attribute": ("model", "batch", "targets"),
+    "combine": ("attributions",),
+    "read": ("example", "units", "label", "labels"),
+}
 FORM = (
     'facts: ClassVar[MethodFacts] = MethodFacts(scale="logit", signed=True, complete=False, class_dependent=True, '
     'passes="1 f", memory="T x D")'
@@ -83,12 +90,21 @@ class Composite(Method, Protocol):
         """Return scores (U,) from the parts' attributions of one input."""
 
 
+@runtime_checkable
+class Reader(Method, Protocol):
+    """A method that needs no model: a lexicon, a person's highlights, scores made elsewhere."""
+
+    def read(self, example: Example, units: Sequence[Unit], label: str, labels: Sequence[str]) -> Floats | Scores:
+        """Return scores (U,) of the units for the class `label`, one of the model's `labels`."""
+
+
 def why_not_a_method(candidate: Any) -> str | None:
-    """Return the reason why an object cannot be used as a method; None if it can."""
-    if not any(hasattr(candidate, verb) for verb in ("flow", "attribute", "combine")):
-        return "Give a name from `assay list methods`, or an object with `facts` and `flow` or `attribute`."
-    if not isinstance(getattr(candidate, "facts", None), MethodFacts):
+    """Return the reason why an object or a class cannot be used as a method; None if it can."""
+    verbs = [verb for verb in VERBS if hasattr(candidate, verb)]
+    if not verbs:
+        return "Give a name from `assay list methods`, or an object with `facts` and `flow`, `attribute` or `read`."
+    if not declares(candidate, MethodFacts):
         return f"It does not declare its facts; add to its class, for example: {FORM}"
-    if not isinstance(candidate, BlackBox | WhiteBox | Composite):
+    if "combine" in verbs and not hasattr(candidate, "parts"):
         return "A method that combines others needs `parts` as well as `combine`."
-    return None
+    return why_not_frozen(candidate) or why_not_callable(candidate, {verb: VERBS[verb] for verb in verbs})

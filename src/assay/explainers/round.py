@@ -41,7 +41,7 @@ class Round:
 
     def targets(self, method: Any) -> Targets:
         """The targets of all inputs, on the method's scale where the caller named none."""
-        return Targets(self.requested, method.facts.scale, self.model.task == "multi_label")
+        return self.model.targets(self.requested, method.facts.scale)
 
     def seed_key(self, method: Any, encoding: Encoding) -> tuple[object, ...]:
         """What seeds a method's random draws for an input: never its place in a batch."""

@@ -6,29 +6,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
-
 from assay.core.attributions import Attributions
 from assay.core.errors import AssayError, InputError, SpecError
 from assay.core.memory import trim_heap
 from assay.core.progress import Progress
-from assay.core.spec import Spec
+from assay.core.spec import Spec, check_type
 from assay.core.types import Attribution, Cost, Example, Target
 from assay.explainers import METHODS
 from assay.explainers.black_box import explain_black_box
 from assay.explainers.composite import combine
-from assay.explainers.methods import with_baseline
-from assay.explainers.protocols import BlackBox, Composite
+from assay.explainers.methods import check_visible, with_baseline
+from assay.explainers.protocols import BlackBox, Composite, Reader
 from assay.explainers.round import Round
 from assay.explainers.white_box import explain_white_box
 from assay.masking.game import Game
 from assay.masking.removal import Removal, removal_for
-from assay.masking.units import divide
+from assay.masking.units import divide, kind_for
 from assay.models.encoding import Encoding
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.target import parse_target
 
+SETTINGS = {
+    "units": str,
+    "removal": str | None,
+    "scope": int | str | None,
+    "seed": int,
+    "batch_tokens": int | None,
+}
 CHUNK = 64  # inputs that share a Game; bounds memory use
 
 
@@ -55,12 +60,20 @@ class Session:
         seed: int = 0,
         batch_tokens: int | None = None,
     ) -> Session:
+        given = {"units": units, "removal": removal, "scope": scope, "seed": seed, "batch_tokens": batch_tokens}
+        for name, value in given.items():
+            check_type(name, value, SETTINGS[name])
+        if not methods:
+            raise SpecError("no method is named; give at least one, such as occlusion; `assay list methods` shows all")
         loaded = load_model(model)
+        check_visible(methods, loaded)
         by_name = {name: with_baseline(method, removal) for name, method in methods.items()}
         if batch_tokens is not None and batch_tokens < 1:
-            raise SpecError(f"batch_tokens={batch_tokens}: give at least 1, or None for the default")
-        budget = batch_tokens or default_budget(loaded.device)
-        return Session(loaded, by_name, units, removal_for(loaded, removal), scope, seed, budget, removal)
+            raise SpecError(f"batch_tokens={batch_tokens}: give at least 1, or leave it out")
+        budget = batch_tokens or loaded.budget
+        return Session(
+            loaded, by_name, kind_for(loaded, units), removal_for(loaded, removal), scope, seed, budget, removal
+        )
 
     def explain_chunk(
         self, chunk: Sequence[tuple[int, Example]], targets: Sequence[Any], bar: Progress
@@ -108,7 +121,7 @@ class Session:
         if isinstance(method, Composite):
             parts = [with_baseline(METHODS.make(part), self.requested_removal) for part in method.parts]
             return combine(method, [self._explain_with(part, inputs) for part in parts])
-        run = explain_black_box if isinstance(method, BlackBox) else explain_white_box
+        run = explain_black_box if isinstance(method, BlackBox | Reader) else explain_white_box
         return inputs.attributions.setdefault(spec, run(method, inputs))
 
     def _round(self, indices: tuple[int, ...], encodings: tuple[Encoding, ...], requested: tuple[Target, ...]) -> Round:
@@ -123,8 +136,3 @@ class Session:
             return parse_target(target, self.model.labels, self.model.task)
         except AssayError as error:
             raise type(error)(f"input {index}: {error}") from error
-
-
-def default_budget(device: torch.device) -> int:
-    """Positions per forward pass: small batches stay in a CPU's cache, accelerators need large ones."""
-    return 2048 if device.type == "cpu" else 16384

@@ -12,7 +12,7 @@ import torch
 from assay.core.errors import InputError
 from assay.core.rng import seed_of
 from assay.core.types import Attribution, Cost
-from assay.explainers.assemble import as_scores, attribution, check_finite, targets_and_values
+from assay.explainers.assemble import as_scores, attribution, check_finite, known_values
 from assay.explainers.round import Round
 from assay.masking.units import to_units
 from assay.models.batches import least_padding, run_in_batches
@@ -73,7 +73,7 @@ def _explain_batch(method: Any, inputs: Round, rows: list[int], budget: int) -> 
         (model.passes.backwards - passes.backwards) / n,
         (time.perf_counter() - start) / n,
     )
-    known = targets_and_values(targets)
+    known = known_values(targets)
     extras = [{key: values[i] for key, values in result.extra.items()} for i in range(n)]
     return [
         attribution(model, method, encoding, known[i], scores[i], cost, extras[i].pop("value_empty", None), extras[i])

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from assay.core.errors import InputError
+from assay.core.errors import InputError, RowError
 from assay.core.types import Bools
 from assay.masking.removal import Removal
 from assay.models.batches import run_in_batches
 from assay.models.encoding import Encoding
-from assay.models.model import Model, NotFiniteError
+from assay.models.model import Model
 
 Outputs = NDArray[np.float32]  # (M,C)
 Request = tuple[int, Bools]  # index of an example, and which of its units each mask keeps (M,U)
@@ -110,7 +110,7 @@ class Game:
         with torch.inference_mode():
             try:
                 logits = self.model.logits(self.model.batch(rows)).numpy(force=True)
-            except NotFiniteError as error:
+            except RowError as error:
                 raise InputError(str(error), requests[error.row][0]) from error
         share = (time.perf_counter() - start) / len(requests)
         for (i, key, _), row in zip(requests, logits, strict=True):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,29 +15,16 @@ from torch import Tensor
 
 from assay.core.errors import InputError, SpecError, UnsupportedError, nearest
 from assay.core.types import Span, Unit
+from assay.core.words import word_pattern
 from assay.models.encoding import SPECIAL, Encoding
+
+if TYPE_CHECKING:
+    from assay.models.model import Model
 
 KINDS = ("token", "word", "sentence", "patch")
 SCOPES = {"text": 0, "text_pair": 1}
 
-_ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"  # one word per character
-_JOINERS = "\u200c\u200d"  # inside Persian and Indic words
-_MODIFIERS = "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"  # skin tones, tags of flags
-_FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
 _SENTENCE = re.compile(r"\S.*?(?:[.!?؟۔।]+[\"'”’)\]]*(?=\s|$)|[。！？]+|\n|$)", re.DOTALL)
-
-
-@cache
-def _word() -> re.Pattern[str]:
-    """Pattern of a word: letters, a character of a script without spaces, a flag, or an emoji with its modifiers.
-
-    Combining marks (accents, vowel signs, Hebrew points) stay with their letter; `\\w` does not match them.
-    """
-    codes = [*range(0x300, 0x20000), *range(0xE0100, 0xE01F0)]  # the ranges that contain all of them
-    marks = "".join(chr(code) for code in codes if unicodedata.category(chr(code))[0] == "M")
-    letters = rf"(?:[^\W{_ALONE}][{marks}{_JOINERS}]*)+"
-    symbol = rf"[^\w\s][{marks}{_MODIFIERS}]*"
-    return re.compile(rf"[{_ALONE}][{marks}]*|{letters}(?:['’]{letters})*|{_FLAG}|{symbol}(?:\u200d{symbol})*")
 
 
 def divide(encoding: Encoding, kind: str = "token", scope: int | str | None = None) -> Encoding:
@@ -51,6 +36,11 @@ def divide(encoding: Encoding, kind: str = "token", scope: int | str | None = No
         where = "" if scope is None else f" in scope {scope!r}"
         raise InputError(f"nothing to explain{where}: the tokenizer gives no tokens; give at least one word")
     return replace(encoding, units=units, unit_of=unit_of)
+
+
+def kind_for(model: Model, kind: str) -> str:
+    """The kind of units of a model: a function has no tokens of its own, so its tokens are words."""
+    return "word" if model.family.opaque and kind == "token" else kind
 
 
 def check_kind(kind: str, *, images: bool) -> None:
@@ -91,7 +81,7 @@ def _texts(encoding: Encoding, kind: str) -> tuple[tuple[Unit, ...], Any]:
     seen = [_trim(span, texts) for span in encoding.spans]  # (T,)
     unseen = [_trim(span, texts) for span in encoding.unseen]
     tokens = [span for span in seen + unseen if span.start < span.end]
-    cuts = [] if kind == "token" else _cut(texts, _word() if kind == "word" else _SENTENCE)
+    cuts = [] if kind == "token" else _cut(texts, word_pattern() if kind == "word" else _SENTENCE)
     bounds = _merged(cuts + tokens)
     owner = _owners(bounds, seen)
     order = sorted(set(owner) - {-1})

@@ -75,3 +75,8 @@ def out_of_memory(error: BaseException) -> bool:
     """Whether a batch was too large. The CPU allocator raises a plain RuntimeError."""
     text = str(error).lower()
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or "out of memory" in text or "allocate" in text
+
+
+def default_budget(device: torch.device) -> int:
+    """Positions per forward pass: small batches stay in a CPU's cache, accelerators need large ones."""
+    return 2048 if device.type == "cpu" else 16384

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.core.errors import InputError, ModelError
 from assay.core.notices import notice
-from assay.core.types import Example, Span
+from assay.core.printable import shortened
+from assay.core.types import Example, Floats, Span
 from assay.models.encoding import SPECIAL, Encoding, Ints
 from assay.models.prompt import Prompt
 
@@ -132,21 +134,43 @@ class ImageEncoder:
     processor: Any
     patch: int
     lead: int  # positions before the patches
+    channels: int = 3
 
     def __call__(self, example: Example) -> Encoding:
         if example.image is None:
-            raise InputError(f"this model reads images, but {_kind(example)} was given")
+            text = shortened(example.text or "", 60)
+            raise InputError(f"this model reads images, but a text was given; there is no image file {text!r}")
         if example.removed:
             raise InputError("only texts can have removed spans; edit the image instead")
         try:
-            out = self.processor(images=example.image, return_tensors="np")
+            out = self.processor(images=self._with_channels(example.image), return_tensors="np")
         except (ValueError, TypeError) as error:
             raise InputError(f"the image cannot be read ({error}); give a PIL image or an (H,W,3) array") from error
         pixels = np.ascontiguousarray(out["pixel_values"][0], dtype=np.float32)
         boxes = self._boxes(pixels.shape[1] // self.patch, pixels.shape[2] // self.patch)
         spans = [SPECIAL] * self.lead + [Span(0, i, i + 1) for i in range(len(boxes))]
         zeros = np.zeros(len(spans), np.int64)
-        return Encoding(example, zeros, zeros, zeros, tuple(spans), pixels=pixels, boxes=boxes)
+        return Encoding(
+            example, zeros, zeros, zeros, tuple(spans), pixels=pixels, picture=self._picture(pixels), boxes=boxes
+        )
+
+    def _with_channels(self, image: Any) -> Any:
+        """An image file in grey or in colour with the number of channels that the model reads."""
+        if not hasattr(image, "convert"):
+            return image
+        image = image.convert("L" if self.channels == 1 else "RGB")
+        return np.asarray(image)[..., None] if self.channels == 1 else image
+
+    def _picture(self, pixels: Floats) -> NDArray[np.uint8]:
+        """The pixels as an image: cropped and scaled as the model reads it, so that the patches fit."""
+        mean, std = (np.reshape(self._per_channel(n, d), (-1, 1, 1)) for n, d in (("mean", 0.0), ("std", 1.0)))
+        values = np.clip((pixels * std + mean) * 255, 0, 255).astype(np.uint8)
+        return np.ascontiguousarray(np.broadcast_to(values, (3, *values.shape[1:])).transpose(1, 2, 0))
+
+    def _per_channel(self, name: str, default: float) -> Sequence[float]:
+        normalised = getattr(self.processor, "do_normalize", True)
+        values: Sequence[float] | None = getattr(self.processor, f"image_{name}", None) if normalised else None
+        return [default] if values is None else values
 
     def _boxes(self, height: int, width: int) -> tuple[tuple[int, int, int, int], ...]:
         p = self.patch

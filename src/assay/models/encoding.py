@@ -30,6 +30,7 @@ class Encoding:
     prefix: int = 0  # number of leading positions that a prompt has for every input
     unseen: tuple[Span, ...] = ()  # tokens past the length limit
     pixels: Floats | None = None  # (channels, height, width)
+    picture: NDArray[np.uint8] | None = None  # (height, width, 3): what the pixels show
     boxes: tuple[tuple[int, int, int, int], ...] = ()  # of an image's patches, in order
     unit_of: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # (T,); -1 = no unit
     units: tuple[Unit, ...] = ()

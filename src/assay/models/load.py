@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import nn
-from transformers import (
-    AutoConfig,
-    AutoImageProcessor,
-    AutoModelForCausalLM,
-    AutoModelForImageClassification,
-    AutoModelForSequenceClassification,
-    AutoTokenizer,
-    PreTrainedConfig,
-    PreTrainedModel,
-    T5EncoderModel,
-)
+from transformers import PreTrainedModel
 
-from assay.core.errors import ModelError, nearest
-from assay.models import bilstm, hooks  # noqa: F401  bilstm: registers the architecture with transformers
+from assay.core.errors import ModelError, SpecError, nearest
+from assay.models import hooks
+from assay.models.chat import Messages, filled_in
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.families import Family, family_of
-from assay.models.heads import HEADS
+from assay.models.from_folder import Parts, SavedHead, check_head, read_parts, read_without_weights, save_head
+from assay.models.function import function_model, is_function, refuse_options
+from assay.models.imported import import_model, is_import
 from assay.models.model import Model
+from assay.models.placement import device_of
 from assay.models.prompt import Prompt, label_tokens
 from assay.models.readout import AssayHead, LabelWords, LastToken, Readout, StockHead
+from assay.models.source import BUILTIN as BUILTIN
+from assay.models.source import Source
 
-BUILTIN = Path(__file__).parent / "builtin"
-HEAD_SETTINGS = "assay.json"
 TASKS = ("classification", "multi_label", "regression")
-HEADLESS = (
-    "Assay explains trained classifiers: fine-tune one, load a *ForSequenceClassification or *ForImageClassification "
-    "checkpoint, or give prompt= and labels= to classify with a causal language model"
-)
+Labels = Sequence[str] | Mapping[str, str]
 
 
 def load_model(
@@ -47,60 +35,85 @@ def load_model(
     tokenizer: Any = None,
     *,
     task: str | None = None,
-    labels: Sequence[str] | Mapping[str, str] | None = None,
-    prompt: str | Prompt | None = None,
+    labels: Labels | str | None = None,
+    prompt: str | Prompt | Messages | None = None,
     device: str | torch.device | None = None,
     dtype: str | torch.dtype | None = None,
     max_length: int | None = None,
+    trust_remote_code: bool = False,
+    **function: Any,
 ) -> Model:
     """Load a model to explain.
 
     model: a folder, a hub id, "builtin", a (model, tokenizer) pair, a transformers pipeline, or a transformers model
-    together with `tokenizer`.
+    together with `tokenizer`. Or any model behind a function that takes a list of texts (or of pairs of texts) and
+    returns a row of numbers for each; a scikit-learn pipeline; a torch module that takes texts; or
+    "module:attribute", which imports one of these.
     task: "classification", "multi_label" or "regression"; None infers it.
-    labels: a list of names for the classes; with `prompt`, a dict {name: word that follows the prompt}.
-    prompt: a template with a {text} slot, which turns a causal language model into a classifier.
+    labels: a list of names for the classes; with `prompt`, a dict {name: word that follows the prompt}. Or a text:
+    "negative,positive"; "negative= bad,positive= good".
+    prompt: a template with a {text} slot, which turns a causal language model into a classifier; "chat: ..." or a list
+    of {"role": ..., "content": ...} follows the model's chat template.
     device, dtype: where and in which precision to load the weights.
     max_length: truncate texts to this number of positions.
+    trust_remote_code: run Python code that the folder or hub id brings. Without it no foreign code runs.
+    function: for a function only: outputs, mask, name, version, batch_size, retries, per_second, max_calls and cache;
+    see `FunctionSettings` and the guide docs/functions.md.
     """
-    if max_length is not None:
-        loaded = load_model(model, tokenizer, task=task, labels=labels, prompt=prompt, device=device, dtype=dtype)
-        return loaded.limited(max_length)
-    if isinstance(model, Model):
-        return model
+    labels = as_labels(labels)
+    given = {"tokenizer": tokenizer, "task": task, "labels": labels, "prompt": prompt, "device": device, "dtype": dtype}
     if task is not None and task not in TASKS:
-        raise ModelError(f"unknown task {task!r}; {nearest(task, TASKS)}")
-    prompt = Prompt(prompt) if isinstance(prompt, str) else prompt
-    if isinstance(model, str | Path):
-        name, hf, reader, head = _from_path(str(model), tokenizer, prompt, device, dtype)
+        raise ModelError(f"unknown task {task!r}; {nearest(str(task), TASKS)}")
+    if isinstance(model, str) and is_import(model):
+        path, model = model, import_model(model)
+        function = {"name": path, **function} if _is_function(model) else function
+    if _is_function(model):
+        loaded = _from_function(model, given, function)
     else:
-        name, hf, reader, head = *_from_objects(model, tokenizer), None
-        if device is not None and getattr(hf, "hf_device_map", None) is None:
-            hf.to(device)  # type: ignore[arg-type]
-        if dtype is not None:
-            raise ModelError("dtype= works only for a folder or hub id; convert a model in memory with model.to(dtype)")
-    return _assemble(name, hf, reader, head, task, labels, prompt)
+        refuse_options(function, str(model) if isinstance(model, str | Path) else type(model).__name__)
+        loaded = _loaded_already(model, given) if isinstance(model, Model) else _load(model, trust_remote_code, **given)
+    return loaded if max_length is None else loaded.limited(max_length)
+
+
+def _loaded_already(model: Model, given: Mapping[str, Any]) -> Model:
+    if refused := [name for name, value in given.items() if value is not None]:
+        raise ModelError(f"{', '.join(refused)}: this model is loaded already; give them to load_model at first")
+    return model
+
+
+def _from_function(model: Any, given: Mapping[str, Any], function: dict[str, Any]) -> Model:
+    if refused := [name for name in ("tokenizer", "prompt", "device", "dtype") if given[name] is not None]:
+        raise SpecError(f"{', '.join(refused)}: not for a model behind a function; omit this")
+    return function_model(model, given["labels"], given["task"], function)
+
+
+def _load(
+    model: Any, trust_remote_code: bool, *, tokenizer: Any, task: Any, labels: Any, prompt: Any, device: Any, dtype: Any
+) -> Model:
+    check_labels(labels, prompted=prompt is not None)
+    if isinstance(model, str | Path):
+        source = Source(str(model), trust_remote_code)
+        parts = read_parts(source, tokenizer, prompted=prompt is not None, device=device, dtype=dtype)
+        return _assemble(source.name, parts, task, labels, prompt)
+    if dtype is not None:
+        raise ModelError("dtype= works only for a folder or hub id; convert a model in memory with model.to(dtype)")
+    name, hf, reader = _from_objects(model, tokenizer)
+    if device is not None and getattr(hf, "hf_device_map", None) is None:
+        hf.to(device_of(device))  # type: ignore[arg-type]
+    return _assemble(name, Parts(hf, reader, None), task, labels, prompt)
 
 
 def assemble(
     hf: PreTrainedModel, reader: Any, *, name: str, task: str, labels: Sequence[str], head: nn.Module | None = None
 ) -> Model:
     """A Model from parts in memory, for training: a transformers classifier, or an encoder with a head of Assay's."""
-    with_settings = None if head is None else (AssayHead(head), {"labels": list(labels), "task": task})
-    return _assemble(name, hf, reader, with_settings, task, labels, None)
+    saved = None if head is None else SavedHead(AssayHead(head), tuple(labels), task)
+    return _assemble(name, Parts(hf, reader, saved), task, labels, None)
 
 
 def load_without_weights(folder: str | Path, fingerprint: str) -> Model:
     """A saved model whose weights were deleted: it can encode texts and be described in a report, but not run."""
-    config = AutoConfig.from_pretrained(folder)
-    settings = _head_settings(folder)
-    build: Any = T5EncoderModel if settings and config.model_type == "t5" else _auto_class("", config, None).from_config
-    with torch.device("meta"), hooks.quiet():
-        hf = build(config)
-        head = None if settings is None else (AssayHead(_new_head(settings, config)), settings)
-    images = family_of(config.model_type).images
-    reader = _processor(str(folder)) if images else AutoTokenizer.from_pretrained(folder)
-    model = _assemble(Path(folder).name, hf, reader, head, None, None, None)
+    model = _assemble(Path(folder).name, read_without_weights(Path(folder)), None, None, None)
     return replace(model, known_fingerprint=fingerprint)
 
 
@@ -111,161 +124,74 @@ def save_model(model: Model, folder: str | Path) -> None:
     reader = model.tokenizer or (model.encoder.processor if isinstance(model.encoder, ImageEncoder) else None)
     if reader is not None:
         reader.save_pretrained(folder)
-    if (head := model.head) is not None:
-        save_file({k: v.contiguous() for k, v in head.state_dict().items()}, str(folder / "head.safetensors"))
-        settings = {"head": type(head).__name__.lower(), "labels": list(model.labels), "task": model.task}
-        (folder / HEAD_SETTINGS).write_text(json.dumps(settings, indent=1))
+    if model.head is not None:
+        save_head(model.head, folder, model.labels, model.task)
 
 
 def check_exists(base: str) -> None:
     """Raise if no model can be loaded from a folder or hub id."""
-    with _readable_errors(base):
-        AutoConfig.from_pretrained(str(BUILTIN) if base == "builtin" else str(Path(base).expanduser()))
+    source = Source(base)
+    with source.readable_errors():
+        source.config()
 
 
-# --- from a folder or id -----------------------------------------------------------------------------------------
+def as_labels(labels: Any) -> Any:
+    """Labels written as a text, "negative,positive" or "negative= bad,positive= good"; spaces belong to the words."""
+    if not isinstance(labels, str):
+        return labels
+    pairs = [part.partition("=") for part in labels.split(",")]
+    if "=" not in labels:
+        return [name.strip() for name, _, _ in pairs]
+    if not all(word for _, _, word in pairs):
+        raise ModelError(
+            f"cannot read the labels {labels!r}; write name,... or, with a prompt, name=word,... such as "
+            "'positive= good,negative= bad'"
+        )
+    return {name.strip(): word for name, _, word in pairs}
 
 
-def _from_path(
-    path: str, tokenizer: Any, prompt: Prompt | None, device: Any, dtype: Any
-) -> tuple[str, PreTrainedModel, Any, tuple[AssayHead, dict[str, Any]] | None]:
-    name = path
-    path = str(BUILTIN) if path == "builtin" else path
-    device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    with _readable_errors(name):
-        return name, *_read(path, tokenizer, prompt, device, dtype)
-
-
-@contextmanager
-def _readable_errors(name: str) -> Iterator[None]:
-    """Turn the errors of transformers for an unreadable folder or hub id into one sentence."""
-    try:
-        with hooks.quiet():
-            yield
-    except (OSError, ValueError) as error:
-        raise ModelError(f"cannot load {name!r}: {_first_line(error)}; give a folder or a hub id") from error
-
-
-def _read(
-    path: str, tokenizer: Any, prompt: Prompt | None, device: torch.device, dtype: Any
-) -> tuple[PreTrainedModel, Any, tuple[AssayHead, dict[str, Any]] | None]:
-    """Weights, tokenizer or processor, and the head of Assay's if the folder has one."""
-    if (Path(path) / "adapter_config.json").is_file():
-        hf, base = _from_adapter(path, prompt, device, dtype)
-        source = path if (Path(path) / "tokenizer_config.json").is_file() else base
-        return hf, tokenizer or AutoTokenizer.from_pretrained(source), None
-    config = AutoConfig.from_pretrained(path)
-    hf, head = _weights(path, config, prompt, device, dtype)
-    images = family_of(config.model_type).images
-    return hf, tokenizer or (_processor(path) if images else AutoTokenizer.from_pretrained(path)), head
-
-
-def _weights(
-    path: str, config: PreTrainedConfig, prompt: Prompt | None, device: torch.device, dtype: Any
-) -> tuple[PreTrainedModel, tuple[AssayHead, dict[str, Any]] | None]:
-    settings = _head_settings(path)
-    auto: Any = T5EncoderModel if settings and config.model_type == "t5" else _auto_class(path, config, prompt)
-    # Only safetensors: a pickled checkpoint can run code.
-    hf, info = auto.from_pretrained(
-        path, dtype=_dtype(dtype, config, device), use_safetensors=True, output_loading_info=True
-    )
-    missing = sorted(info["missing_keys"])
-    if missing:
-        raise ModelError(f"{path}: the checkpoint has no weights for {', '.join(missing[:4])}; {HEADLESS}")
-    hf = hf.to(device)
-    if settings is None:
-        return hf, None
-    head = _new_head(settings, config)
-    head.load_state_dict(load_file(str(Path(path) / "head.safetensors")))
-    return hf, (AssayHead(head.to(hf.device, hf.dtype).eval().requires_grad_(False)), settings)
-
-
-def _head_settings(folder: str | Path) -> dict[str, Any] | None:
-    """Name, labels and task of the head of Assay's that was saved in a folder, if there is one."""
-    path = Path(folder) / HEAD_SETTINGS
-    settings: dict[str, Any] | None = json.loads(path.read_text()) if path.is_file() else None
-    return settings
-
-
-def _new_head(settings: dict[str, Any], config: PreTrainedConfig) -> nn.Module:
-    head: nn.Module = HEADS.get(settings["head"])(config.hidden_size, len(settings["labels"]))
-    return head
-
-
-def _auto_class(path: str, config: PreTrainedConfig, prompt: Prompt | None) -> Any:
-    if prompt is not None:
-        return AutoModelForCausalLM
-    (architecture,) = (config.architectures or ["none"])[:1]
-    _check_head(path, architecture, config)
-    return AutoModelForImageClassification if "ForImage" in architecture else AutoModelForSequenceClassification
-
-
-def _check_head(name: str, architecture: str, config: PreTrainedConfig) -> None:
-    """Raise unless the architecture classifies whole inputs with only an encoder or only a decoder."""
-    if config.is_encoder_decoder or not architecture.endswith(("ForSequenceClassification", "ForImageClassification")):
-        raise ModelError(f"{name} is a {architecture}, which has no classification head; {HEADLESS}")
-
-
-def _from_adapter(path: str, prompt: Prompt | None, device: torch.device, dtype: Any) -> tuple[PreTrainedModel, str]:
-    """The adapted model and the name of its base; the head is the adapter's or, if it has none, the base model's."""
-    try:
-        from peft import AutoPeftModelForCausalLM, AutoPeftModelForSequenceClassification, PeftConfig
-    except ImportError as error:
-        raise ModelError(f"{path} is a PEFT adapter; install PEFT with: pip install 'assay[peft]'") from error
-    base = str(PeftConfig.from_pretrained(path).base_model_name_or_path)
-    classes = _adapted_classes(Path(path) / "adapter_model.safetensors")
-    if prompt is None and classes is None:
-        _auto_class(base, AutoConfig.from_pretrained(base), prompt)
-    auto = AutoPeftModelForSequenceClassification if prompt is None else AutoPeftModelForCausalLM
-    more: dict[str, Any] = {} if prompt is not None or classes is None else {"num_labels": classes}
-    wrapped = auto.from_pretrained(path, dtype=dtype or torch.float32, use_safetensors=True, **more)
-    hf: PreTrainedModel = hooks.unwrap_peft(wrapped.to(device))
-    return hf, base
-
-
-def _adapted_classes(weights: Path) -> int | None:
-    """Number of classes of the head that was saved with an adapter; None if none was saved."""
-    if not weights.is_file():
-        raise ModelError(f"{weights} does not exist; only safetensors are read, because a pickled adapter can run code")
-    heads = ("score.weight", "classifier.weight", "classifier.out_proj.weight")
-    return next((len(tensor) for name, tensor in load_file(str(weights)).items() if name.endswith(heads)), None)
-
-
-def _dtype(dtype: Any, config: PreTrainedConfig, device: torch.device) -> Any:
-    if dtype is not None:
-        return dtype
-    # Half precision is slow and imprecise on a CPU, so such checkpoints are computed in float32.
-    return torch.float32 if device.type == "cpu" else getattr(config, "dtype", None) or torch.float32
-
-
-def _processor(path: str) -> Any:
-    try:
-        return AutoImageProcessor.from_pretrained(path, backend="pil")
-    except ImportError as error:
-        raise ModelError("images need Pillow; install it with: pip install 'assay[images]'") from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
+def check_labels(labels: object, *, prompted: bool) -> None:
+    """Raise unless the labels are names that differ; for a prompt, at least two."""
+    form = "{'negative': ' bad', 'positive': ' good'}" if prompted else "['negative', 'positive']"
+    if labels is None:
+        return
+    names = list(labels) if isinstance(labels, Mapping | list | tuple) else None
+    words = [*(names or []), *(labels.values() if isinstance(labels, Mapping) else ())]
+    if names is None or not all(isinstance(word, str) and word.strip() for word in words):
+        raise ModelError(f"labels={labels!r} are not names of classes; give them like {form}")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ModelError(f"the label {twice[0]!r} is given twice; every class needs a name of its own")
+    if prompted and len(names) < 2:
+        raise ModelError(f"a prompt needs at least two labels, because they are compared; give them like {form}")
 
 
 # --- from objects ------------------------------------------------------------------------------------------------
 
 
+def _is_function(model: Any) -> bool:
+    return is_function(model) and not isinstance(model, Model) and not _is_transformers(model)
+
+
+def _is_transformers(model: Any) -> bool:
+    """A transformers model, also inside PEFT, or a transformers pipeline; all of these can be called."""
+    return _is_pipeline(model) or isinstance(hooks.unwrap_peft(model), PreTrainedModel)
+
+
+def _is_pipeline(model: Any) -> bool:
+    reads = hasattr(model, "tokenizer") or hasattr(model, "image_processor")
+    return hasattr(model, "model") and reads and hasattr(model, "task")
+
+
 def _from_objects(model: Any, tokenizer: Any) -> tuple[str, PreTrainedModel, Any]:
     if isinstance(model, tuple) and len(model) == 2:
         model, tokenizer = model
-    elif (
-        hasattr(model, "model")
-        and (hasattr(model, "tokenizer") or hasattr(model, "image_processor"))
-        and hasattr(model, "task")
-    ):  # a transformers pipeline
+    elif _is_pipeline(model):
         model, tokenizer = model.model, tokenizer or model.tokenizer or model.image_processor
     hf = hooks.unwrap_peft(model)
     if not isinstance(hf, PreTrainedModel):
         raise ModelError(
             f"unsupported model type {type(model).__name__}; give a folder, a hub id, a (model, tokenizer) pair, "
-            "a transformers pipeline or a transformers model with tokenizer="
+            "a transformers pipeline, a transformers model with tokenizer=, or a function from texts to numbers"
         )
     if tokenizer is None:
         raise ModelError("no tokenizer was given; call load_model(model, tokenizer)")
@@ -275,62 +201,67 @@ def _from_objects(model: Any, tokenizer: Any) -> tuple[str, PreTrainedModel, Any
 # --- assembling --------------------------------------------------------------------------------------------------
 
 
-def _assemble(
-    name: str,
-    hf: PreTrainedModel,
-    reader: Any,
-    head: tuple[AssayHead, dict[str, Any]] | None,
-    task: str | None,
-    labels: Sequence[str] | Mapping[str, str] | None,
-    prompt: Prompt | None,
-) -> Model:
+def _assemble(name: str, parts: Parts, task: str | None, labels: Labels | None, prompt: Any) -> Model:
+    hf, reader, head = parts
     family = family_of(hf.config.model_type)
     causal = family.causal or prompt is not None or hooks.reads_last_token(hf)
     if family.images:
         encoder: TextEncoder | ImageEncoder = _image_encoder(hf, reader, family)
         reader = None
     else:
-        if not getattr(reader, "is_fast", False):
-            raise ModelError(
-                f"{type(reader).__name__} gives no character offsets, which scores need; "
-                "convert it to a fast tokenizer (tokenizer.json) with transformers"
-            )
+        _check_tokenizer(hf, reader, family)
+        prompt = None if prompt is None else filled_in(prompt, reader)
         first = _first_position(hf, family)
         encoder = TextEncoder(reader, _limit(hf, reader, first), first, causal, prompt)
-    readout, names = _readout(hf, reader, head, prompt, labels, causal=causal)
-    task = task or (head[1]["task"] if head else _task(hf, len(names), prompt))
+    readout, names = _readout(parts, prompt, labels, causal=causal)
+    task = task or (head.task if head else _task(hf, len(names), prompt))
     return Model(name, hf, family, encoder, readout, names, task, reader)
 
 
+def _check_tokenizer(hf: PreTrainedModel, tokenizer: Any, family: Family) -> None:
+    """Raise unless the tokenizer gives offsets and the model has an embedding for each of its tokens."""
+    if not getattr(tokenizer, "is_fast", False):
+        raise ModelError(
+            f"{type(tokenizer).__name__} gives no character offsets, which scores need; "
+            "convert it to a fast tokenizer (tokenizer.json) with transformers"
+        )
+    rows = getattr(hooks.word_module(hf, family), "num_embeddings", None)
+    if rows is not None and len(tokenizer) > rows:
+        raise ModelError(
+            f"the tokenizer has {len(tokenizer):,} tokens, but the model has embeddings for {rows:,}: it belongs to "
+            "another model; give the tokenizer that the model was trained with"
+        )
+
+
 def _readout(
-    hf: PreTrainedModel,
-    tokenizer: Any,
-    head: tuple[AssayHead, dict[str, Any]] | None,
-    prompt: Prompt | None,
-    labels: Sequence[str] | Mapping[str, str] | None,
-    *,
-    causal: bool,
+    parts: Parts, prompt: Prompt | None, labels: Labels | None, *, causal: bool
 ) -> tuple[Readout, tuple[str, ...]]:
+    hf = parts.hf
     if prompt is not None:
         if not hf.can_generate() or hf.config.is_encoder_decoder:
             raise ModelError(f"a prompt needs a causal language model, but {type(hf).__name__} is not one")
         if not labels:
             raise ModelError("a prompt needs labels={'name': ' word', ...}: for each label the word that follows it")
         words = labels if isinstance(labels, Mapping) else {word.strip(): word for word in labels}
-        return LabelWords(label_tokens(tokenizer, prompt, words)), tuple(words)
-    if head is not None:
-        return head[0], _renamed(head[1]["labels"], labels)
-    _check_head("the model given", type(hf).__name__, hf.config)
+        return LabelWords(label_tokens(parts.reader, prompt, words)), tuple(words)
+    if parts.head is not None:
+        return parts.head.readout, _renamed(parts.head.labels, labels)
+    check_head("the model given", type(hf).__name__, hf.config)
     table: dict[int, str] = hf.config.id2label  # type: ignore[assignment]
     names = [table[i] for i in sorted(table)]
     return LastToken() if causal else StockHead(), _renamed(names, labels)
 
 
-def _renamed(names: Sequence[str], labels: Sequence[str] | Mapping[str, str] | None) -> tuple[str, ...]:
+def _renamed(names: Sequence[str], labels: Labels | None) -> tuple[str, ...]:
     if labels is None:
         return tuple(names)
-    if isinstance(labels, Mapping) or len(labels) != len(names):
-        raise ModelError(f"labels= must be a list of {len(names)} names to replace {', '.join(names)}")
+    if isinstance(labels, Mapping):
+        raise ModelError("labels with words go with a prompt; a classifier takes a list of names in their order")
+    if len(labels) != len(names):
+        raise ModelError(
+            f"the model has {len(names)} classes ({', '.join(names)}), but labels names {len(labels)}; "
+            "give one name for each, in this order"
+        )
     return tuple(labels)
 
 
@@ -361,4 +292,5 @@ def _limit(hf: PreTrainedModel, tokenizer: Any, first: int) -> int:
 
 def _image_encoder(hf: PreTrainedModel, processor: Any, family: Family) -> ImageEncoder:
     patch = hf.config.patch_size
-    return ImageEncoder(processor, patch if isinstance(patch, int) else patch[0], family.lead)
+    size = patch if isinstance(patch, int) else patch[0]
+    return ImageEncoder(processor, size, family.lead, getattr(hf.config, "num_channels", 3))

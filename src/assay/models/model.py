@@ -14,14 +14,16 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from assay.core import interrupts
-from assay.core.errors import ModelError
+from assay.core.errors import ModelError, RowError
 from assay.core.rng import seed_of
-from assay.core.types import Example
+from assay.core.types import Example, Scale, Target
 from assay.models import hooks
+from assay.models.batches import default_budget
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.encoding import Batch, Encoding, Rows, collate
 from assay.models.exclusive import exclusive
 from assay.models.families import Family
+from assay.models.identity import config_hash, processor_hash, tokenizer_hash
 from assay.models.readout import LabelWords, Readout
 from assay.models.target import Targets
 from assay.models.trace import Trace
@@ -71,12 +73,22 @@ class Model:
         return self.name.rstrip("/").rpartition("/")[2] if self.name.startswith(("/", ".", "~")) else self.name
 
     @property
+    def reading(self) -> str:
+        """What the answers of a function are taken for; empty for a transformers model, whose logits are its own."""
+        return ""
+
+    @property
     def device(self) -> torch.device:
         return self.hf.device
 
     @property
     def dtype(self) -> torch.dtype:
         return self.hf.dtype
+
+    @property
+    def budget(self) -> int:
+        """Positions per forward pass, unless the caller sets another number."""
+        return default_budget(self.device)
 
     @property
     def pad_id(self) -> int:
@@ -120,6 +132,8 @@ class Model:
         prompt = None if text is None else text.prompt
         return {
             "model": self.fingerprint,
+            "config": config_hash(self.hf.config),
+            "reader": _reader_hash(self.encoder),
             "labels": list(self.labels),
             "task": self.task,
             "prompt": None if prompt is None else repr(prompt),
@@ -128,8 +142,8 @@ class Model:
 
     def limited(self, positions: int) -> Model:
         """The same model, with texts truncated to a number of positions; images are not affected."""
-        if positions < 4:
-            raise ModelError(f"max_length={positions} is too small; give at least 4")
+        if not isinstance(positions, int) or isinstance(positions, bool) or positions < 4:
+            raise ModelError(f"max_length={positions!r} is not allowed; give at least 4, a whole number")
         if not isinstance(self.encoder, TextEncoder):
             return self
         return replace(self, encoder=replace(self.encoder, limit=min(self.encoder.limit, positions)))
@@ -144,6 +158,25 @@ class Model:
     def batch(self, rows: Sequence[Rows | Encoding]) -> Batch:
         """Tensors of encoded examples, or of variants of them."""
         return collate([r.rows() if isinstance(r, Encoding) else r for r in rows], self.pad_id, self.device, self.dtype)
+
+    def predict(self, inputs: Any, *, batch_tokens: int | None = None) -> Any:
+        """Labels and probabilities; a Prediction for one input, Predictions (a list) for several.
+
+        inputs: what `assay.explain` takes. batch_tokens: maximum number of positions per forward pass.
+        """
+        from assay.models.prediction import predict
+
+        return predict(self, inputs, batch_tokens)
+
+    def targets(self, requested: Sequence[Target], scale: Scale) -> Targets:
+        """Targets with a method's scale where the caller named none.
+
+        A label word is one of a whole vocabulary: its logit alone says nothing about the other labels and rises and
+        falls with them, so the default is its log odds against them.
+        """
+        if scale == "logit" and isinstance(self.readout, LabelWords):
+            requested = [replace(t, scale="log_odds") if t.scale is t.against is None else t for t in requested]
+        return Targets(tuple(requested), scale, self.task == "multi_label")
 
     # --- forward and backward passes -------------------------------------------------------------------------------
 
@@ -299,15 +332,18 @@ class Model:
             self.readout.cache.clear()
 
 
+def _reader_hash(encoder: TextEncoder | ImageEncoder) -> str:
+    return tokenizer_hash(encoder.tokenizer) if isinstance(encoder, TextEncoder) else processor_hash(encoder.processor)
+
+
 def wide(tensor: Tensor) -> Tensor:
     """At least float32: sums are never taken in half precision."""
     return tensor if tensor.dtype == torch.float64 else tensor.float()
 
 
-class NotFiniteError(ModelError):
+class NotFiniteError(RowError):
     """NaN or infinity in the logits of row `row` of a batch."""
 
     def __init__(self, row: int, message: str, dtype: torch.dtype) -> None:
         hint = "load it with dtype='float32'" if dtype in (torch.float16, torch.bfloat16) else "check its weights"
-        super().__init__(f"{message}, so scores would be meaningless; {hint}")
-        self.row = row
+        super().__init__(row, f"{message}, so scores would be meaningless; {hint}")

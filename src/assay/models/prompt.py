@@ -27,10 +27,12 @@ class Prompt:
     separator: str = "\n\n"  # between few-shot examples
 
     def __post_init__(self) -> None:
-        slots = [field for _, field, _, _ in string.Formatter().parse(self.template) if field is not None]
+        slots = _slots(self.template)
         if slots.count("text") != 1 or any(s not in SLOTS for s in slots) or slots.count("text_pair") > 1:
+            found = f"the slots {', '.join(f'{{{slot}}}' for slot in slots)}" if slots else "no slot"
             raise ModelError(
-                f"the prompt has the slots {slots or 'none'}; it needs {{text}} exactly once and may have {{text_pair}}"
+                f"the prompt has {found}; it needs {{text}} exactly once and may have {{text_pair}} once, "
+                "and other braces are doubled: {{ and }}"
             )
         if any(isinstance(given, str) == self.pairs for given, _ in self.examples):
             expected = "pairs: give ((text, text_pair), word)" if self.pairs else "single texts: give (text, word)"
@@ -84,6 +86,19 @@ class Prompt:
         alone = tokenizer(head.rstrip() if segment < 0 else "", verbose=False)["input_ids"]
         same = [a == b and span == SPECIAL for a, b, span in zip(ids, alone, spans, strict=False)]
         return same.index(False) if False in same else len(same)
+
+
+def _slots(template: str) -> list[str]:
+    """The names in braces, with what follows them: `{text!r}` is no slot."""
+    try:
+        fields = list(string.Formatter().parse(template))
+    except ValueError as error:
+        raise ModelError(f"the prompt has a single brace ({error}); write {{text}}, and double other braces") from error
+    return [
+        f"{name}{f'!{conversion}' if conversion else ''}{f':{spec}' if spec else ''}"
+        for _, name, spec, conversion in fields
+        if name is not None
+    ]
 
 
 def label_tokens(tokenizer: Any, prompt: Prompt, words: Mapping[str, str]) -> list[int]:

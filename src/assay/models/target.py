@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from assay.core.errors import TargetError, nearest
+from assay.core.errors import InputError, TargetError, nearest
 from assay.core.types import SCALES, Scale, Target
 
 
@@ -49,7 +49,13 @@ class Targets:
 
     def resolve(self, logits: Tensor) -> Targets:
         """Targets whose predicted classes are those of `logits` (B,C) of the whole inputs; resolved ones stay."""
-        return self if self.full is not None else replace(self, full=logits.detach())
+        if self.full is not None:
+            return self
+        known = replace(self, full=logits.detach())
+        for i, (target, label) in enumerate(zip(self.requested, known.labels.tolist(), strict=True)):
+            if target.against == label:
+                raise InputError("the predicted class is the one to hold it against; name the class to explain too", i)
+        return known
 
     @property
     def labels(self) -> Tensor:  # (B,)
@@ -104,6 +110,8 @@ def parse_target(target: object, labels: Sequence[str], task: str) -> Target:
         raise TargetError(f"the scale 'raw' is for regression; for a classifier use {', '.join(SCALES[:-1])}")
     label = None if given.label is None else label_index(given.label, labels)
     against = None if given.against is None else label_index(given.against, labels)
+    if against is not None and against == label:
+        raise TargetError(f"{labels[against]!r} against itself is always 0; name another class to compare with")
     return Target(label, against, scale)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from assay.core.errors import AssayError
+from assay.core.files import replacing, unwritable
 from assay.reports.aggregate import Point
 from assay.reports.legend import DARK, EDGE, LIGHT, MARKS, legend
 from assay.reports.method_style import MethodStyle, method_styles
@@ -202,9 +203,11 @@ def _drawn(
 def _save(figure: Any, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=DPI, metadata={"Date": None} if path.suffix == ".svg" else {"Software": None})
+        with replacing(path) as out:
+            metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+            figure.savefig(out, format=path.suffix[1:], dpi=DPI, metadata=metadata)
     except OSError as error:
-        raise AssayError(f"cannot write {path}: {error.strerror}") from error
+        raise unwritable(path, error) from error
 
 
 def _libraries() -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from assay.core.names import safe_name
 from assay.core.spec import parse
 from assay.experiments.study import ReportContext
 from assay.reports.aggregate import Point
@@ -54,7 +55,7 @@ def draw(context: ReportContext, figures: Callable[[Grid], Iterator[Path]]) -> l
     groups = _by_data(context.rows)
     for data, rows in groups.items():
         name = str(rows[0]["study"]) if len(groups) == 1 else f"{rows[0]['study']} on {data}"
-        paths += figures(Grid(rows, sizes, context.figures / name, context.ending, context.methods))
+        paths += figures(Grid(rows, sizes, context.figures / safe_name(name), context.ending, context.methods))
     return paths
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 
-from assay.core.display import pieces, strengths
-from assay.core.explanation_page import PatchMap, patch_map
+from assay.core.explanation_page import PatchMap, Picture, patch_map, picture_of
+from assay.core.heat import pieces, reach, strengths
 from assay.core.types import Attribution, Example, Unit
 from assay.evaluation.attribution_metric import rationale_units
-from assay.models.encode import ImageEncoder
 from assay.models.model import Model
 
 LEVELS = 9  # shades in the stylesheet, each for and against the class
@@ -42,18 +39,6 @@ class HeatRun:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """An image on a page; without an address, a reference to the one with the same id."""
-
-    id: str
-    address: str | None
-
-    @property
-    def reference(self) -> Picture:
-        return replace(self, address=None)
-
-
-@dataclass(frozen=True)
 class HeatMap:
     """The values of the macro `heat_map`: runs of a text, or patches of an image."""
 
@@ -62,6 +47,7 @@ class HeatMap:
     cut_after: bool = False
     patches: PatchMap | None = None
     picture: Picture | None = None
+    darkest: str = ""  # the score with the darkest colour
 
 
 def heat_maps(
@@ -77,8 +63,9 @@ def heat_maps(
 
 def heat_map(attribution: Attribution, example: Example, window: set[Unit], picture: Picture | None = None) -> HeatMap:
     """The heat map of one attribution; of a text, the units in `window`."""
+    darkest = f"{reach([attribution]):.2g}"
     if patches := patch_map(attribution):
-        return HeatMap(patches=patches, picture=picture)
+        return HeatMap(patches=patches, picture=picture, darkest=darkest)
     marked = dict(zip(attribution.units, rationale_units(attribution.units, example), strict=True))
     scores = dict(zip(attribution.units, attribution.scores, strict=True))
     everything = pieces(attribution)
@@ -90,7 +77,7 @@ def heat_map(attribution: Attribution, example: Example, window: set[Unit], pict
                                  for gap, unit, strength in run))
         for (is_marked, _), run in groupby(shown, key=lambda piece: (bool(marked[piece[1]]), piece[1].segment))
     ]  # fmt: skip
-    return HeatMap(tuple(runs), shown[0] is not everything[0], shown[-1] is not everything[-1])
+    return HeatMap(tuple(runs), shown[0] is not everything[0], shown[-1] is not everything[-1], darkest=darkest)
 
 
 def shown_units(attributions: Sequence[Attribution]) -> set[Unit]:
@@ -98,7 +85,7 @@ def shown_units(attributions: Sequence[Attribution]) -> set[Unit]:
     units = [unit for _, unit, _ in pieces(attributions[0])]
     if len(units) <= WINDOW or units[0].box is not None:
         return set(units)
-    strength = [dict(zip(a.units, np.abs(strengths(a.scores)), strict=True)) for a in attributions]
+    strength = [dict(zip(a.units, np.abs(strengths(a.scores, reach([a]))), strict=True)) for a in attributions]
     total = np.array([sum(of_method.get(unit, 0.0) for of_method in strength) for unit in units])
     start = int(np.convolve(total, np.ones(WINDOW), "valid").argmax())
     return set(units[start : start + WINDOW])
@@ -117,30 +104,6 @@ def _heat_unit(gap: str, unit: Unit, strength: float, score: float, top: bool) -
 # --- images ----------------------------------------------------------------------------------------------------------
 
 
-def picture(model: Model, example: Example, number: int) -> Picture | None:
-    """The image that the model reads, to draw under its patches; None for a text, or without Pillow."""
-    address = None if example.image is None else _png_address(model, example)
-    return None if address is None else Picture(f"picture-{number}", address)
-
-
-def _png_address(model: Model, example: Example) -> str | None:
-    """The image as a data: address, cropped and scaled as the model reads it, so that the patches fit."""
-    try:
-        from PIL import Image
-    except ImportError:
-        return None
-    pixels = model.encode(example).pixels
-    if pixels is None or not isinstance(model.encoder, ImageEncoder):
-        return None
-    mean, std = (np.reshape(_per_channel(model.encoder, n, d), (-1, 1, 1)) for n, d in (("mean", 0.0), ("std", 1.0)))
-    values = np.clip((pixels * std + mean) * 255, 0, 255).astype(np.uint8)
-    rgb = np.broadcast_to(values, (3, *values.shape[1:])).transpose(1, 2, 0)
-    file = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(rgb)).save(file, "PNG")
-    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
-
-
-def _per_channel(encoder: ImageEncoder, name: str, default: float) -> Sequence[float]:
-    normalised = getattr(encoder.processor, "do_normalize", True)
-    values: Sequence[float] | None = getattr(encoder.processor, f"image_{name}", None) if normalised else None
-    return [default] if values is None else values
+def picture(model: Model, example: Example) -> Picture | None:
+    """The image that the model reads, to draw under its patches; None for a text."""
+    return None if example.image is None else picture_of(model.encode(example).picture)

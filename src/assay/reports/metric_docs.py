@@ -9,6 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from assay.core.spec import file_name
+from assay.core.user_code import is_outside
+
 
 @dataclass(frozen=True)
 class MetricDoc:
@@ -31,9 +34,18 @@ class MetricDoc:
 def metric_doc(metric: Any) -> MetricDoc:
     """The documentation of a metric, given as a class or as an instance with its parameters."""
     cls: Any = metric if isinstance(metric, type) else type(metric)
-    title, paper = _title(inspect.getdoc(importlib.import_module(cls.__module__)) or "")
+    title, paper = _own_title(cls) if is_outside(cls) else _title(inspect.getdoc(_module(cls)) or "")
     formula, note, weakness = _body(inspect.getdoc(cls) or "")
     return MetricDoc(title, paper, cls.facts.better, cls.facts.range, formula, note, weakness, _parameters(metric))
+
+
+def _module(cls: type) -> Any:
+    return importlib.import_module(cls.__module__)
+
+
+def _own_title(cls: type) -> tuple[str, str | None]:
+    """The name of a user's metric in words: a file of theirs may hold several."""
+    return file_name(cls.__name__).replace("_", " ").capitalize(), None
 
 
 def _title(doc: str) -> tuple[str, str | None]:

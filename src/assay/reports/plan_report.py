@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from assay.core.errors import AssayError
+from assay.core.files import check_folder_writable, write_file
+from assay.core.names import safe_name, shareable
 from assay.core.render import render
 from assay.experiments.model_table import model_table
 from assay.experiments.results import training_rows
@@ -52,6 +52,7 @@ class Reason:
 
 def write_report(status: Status, folder: Path, ending: str) -> list[Path]:
     """Write the finished results of a plan into a folder; return the files, the index first."""
+    check_folder_writable(folder)
     plan, store = status.plan, status.store
     rows = {name: tidy_rows(cells, store) for name, cells in plan.studies().items()}
     models, methods = model_table(plan, store), _methods(rows)
@@ -81,7 +82,7 @@ def _methods(rows: Mapping[str, Table]) -> list[str]:
 
 def _write_pages(folder: Path, name: str, study: StudyReport) -> list[tuple[str, Path]]:
     """The pages of a study with their titles in the index."""
-    paths = [folder / name / f"{_file_name(page.title)}.html" for page in study.pages]
+    paths = [folder / safe_name(name) / f"{safe_name(page.title)}.html" for page in study.pages]
     pages = zip(study.pages, paths, strict=True)
     return [(f"{name}: {page.title}", _write(path, page.html)) for page, path in pages]
 
@@ -104,12 +105,15 @@ def _write_table(folder: Path, name: str, rows: Table) -> list[Path]:
     if not rows:
         return []
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="")
+    table = io.StringIO()
+    writer = csv.DictWriter(table, columns, restval="")
     writer.writeheader()
     writer.writerows(rows)
     content = json.dumps(plain(list(rows)), indent=1, ensure_ascii=False) + "\n"
-    return [_write(folder / f"{name}.csv", text.getvalue()), _write(folder / f"{name}.json", content)]
+    return [
+        _write(folder / f"{safe_name(name)}.{ending}", text)
+        for ending, text in (("csv", table.getvalue()), ("json", content))
+    ]
 
 
 def _index(
@@ -125,7 +129,7 @@ def _index(
             for (study, model), counts in status.counts().items()
         ],
         reasons=[
-            Reason(state, count, text)
+            Reason(state, count, shareable(text))
             for state in states
             if state in UNFINISHED
             for text, count in status.why(state).items()
@@ -141,14 +145,5 @@ def _link(path: Path, folder: Path, name: str) -> Link:
     return Link(name, quote(path.relative_to(folder).as_posix()))
 
 
-def _file_name(name: str) -> str:
-    return re.sub(r"[^\w=(), .-]", "_", name)[:100]
-
-
 def _write(path: Path, text: str) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise AssayError(f"cannot write {path}: {error.strerror}") from error
-    return path
+    return write_file(path, text, parents=True)

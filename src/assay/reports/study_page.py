@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.core.names import shareable
 from assay.datasets.dataset import Dataset
 from assay.models.model import Model
 from assay.statistics.power import SMALL
@@ -21,12 +22,19 @@ class Fact:
 
 def data_fact(data: Dataset) -> Fact:
     split = f", {data.split}" if data.split else ""
-    return Fact("data", data.name or "unnamed", f"{len(data)} examples{split}")
+    columns = [data.roles[role] for role in ("text", "text_pair", "label", "score") if role in data.roles]
+    read = f"; columns: {', '.join(columns)}" if columns else ""
+    return Fact("data", shareable(data.name) or "unnamed", f"{len(data)} examples{split}{read}")
 
 
 def study_facts(model: Model, data: Dataset, more: Sequence[Fact]) -> list[Fact]:
     """Model and data, then the facts of the study."""
     return [Fact("model", model.title, f"{model.family.name}, {model.n_blocks} blocks"), data_fact(data), *more]
+
+
+def data_warnings(data: Dataset) -> list[str]:
+    """Warnings about the data: too few examples, and what may have been misread."""
+    return [*few_examples(len(data)), *data.notes]
 
 
 def few_examples(counts: int | Mapping[str, int]) -> list[str]:

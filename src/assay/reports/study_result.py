@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from assay.core.names import shareable
+from assay.core.printable import one_line, printable
 from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
 from assay.experiments.worker import versions
@@ -16,7 +18,7 @@ from assay.reports.plain_json import plain
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudyResult:
     """Rows of a study; subclasses add the summary, the verdict and the page."""
 
@@ -24,6 +26,11 @@ class StudyResult:
     data: Dataset
     study: Any
     rows: list[Row]
+
+    def __repr__(self) -> str:
+        about = f"{self.model.title} on {self.data.name or 'a list'}, {len(self.data)} examples"
+        verdict = "\n".join(getattr(self, "verdict", ()))
+        return f"<{type(self).__name__}: {one_line(about)}, {len(self.rows)} rows>\n{printable(verdict)}"
 
     @cached_property
     def summary(self) -> list[Row]:
@@ -42,9 +49,9 @@ class StudyResult:
     def settings(self) -> dict[str, Any]:
         """Everything that changes a number."""
         return {
-            "model": self.model.name,
+            "model": shareable(self.model.name),
             "model fingerprint": self.model.fingerprint,
-            "data": self.data.name,
+            "data": shareable(self.data.name),
             "data fingerprint": self.data.fingerprint,
             "study": str(Spec.of(self.study)),
             "revision": self.study.revision,
@@ -53,6 +60,12 @@ class StudyResult:
     def to_dict(self) -> Row:
         """Plain JSON; only `provenance` differs between two runs of the same study."""
         content: Row = plain(
-            {"settings": self.settings, "summary": self.summary, "rows": self.rows, "provenance": versions()}
+            {
+                "settings": self.settings,
+                "notes": list(self.data.notes),
+                "summary": self.summary,
+                "rows": self.rows,
+                "provenance": versions(),
+            }
         )
         return content

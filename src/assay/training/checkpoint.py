@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +10,8 @@ from typing import Any
 
 import torch
 
-from assay.core.errors import AssayError
+from assay.core.errors import AssayError, StoreError
+from assay.core.files import replacing
 
 NAME = "checkpoint.pt"
 SPACING = 50  # time between checkpoints, in units of the time one takes to write: 2 % overhead
@@ -19,16 +19,12 @@ SPACING = 50  # time between checkpoints, in units of the time one takes to writ
 
 def write_checkpoint(folder: Path, state: Mapping[str, Any]) -> None:
     path = folder / NAME
-    part = path.with_suffix(".part")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as out:
+        with replacing(path) as out:
             torch.save(dict(state), out)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(part, path)
-    except (OSError, RuntimeError) as error:
-        raise AssayError(f"cannot write the checkpoint {path}: {error}; free space or choose another folder") from error
+    except (OSError, RuntimeError) as error:  # RuntimeError: how torch.save reports a full disk
+        raise StoreError(f"cannot write the checkpoint {path}: {error}; free space or choose another folder") from error
 
 
 def read_checkpoint(folder: Path, identity: str) -> dict[str, Any] | None:
@@ -40,7 +36,9 @@ def read_checkpoint(folder: Path, identity: str) -> dict[str, Any] | None:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)  # never runs code
     except Exception as error:
         raise AssayError(f"cannot read the checkpoint {path}: {error}; delete it and train again") from error
-    if state.get("identity") != identity:
+    if not isinstance(state, dict) or "identity" not in state:
+        raise AssayError(f"{path} is not a checkpoint of a training; delete it and train again")
+    if state["identity"] != identity:
         raise AssayError(
             f"{folder} contains an unfinished training run with a different recipe, data or model; "
             "resume with the same settings, choose another folder, or overwrite it"
@@ -49,8 +47,8 @@ def read_checkpoint(folder: Path, identity: str) -> dict[str, Any] | None:
 
 
 def remove_checkpoint(folder: Path) -> None:
-    for name in (NAME, Path(NAME).with_suffix(".part").name):
-        (folder / name).unlink(missing_ok=True)
+    for path in (folder / NAME, *folder.glob(f"{NAME}.*.part")):  # those of killed processes too
+        path.unlink(missing_ok=True)
 
 
 @dataclass

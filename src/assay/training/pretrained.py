@@ -9,14 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import transformers
 from torch import nn
 from transformers import (
-    AutoConfig,
-    AutoImageProcessor,
     AutoModelForImageClassification,
     AutoModelForSequenceClassification,
-    AutoTokenizer,
     PreTrainedConfig,
     PreTrainedModel,
     T5EncoderModel,
@@ -24,11 +20,12 @@ from transformers import (
 
 from assay.core.errors import ModelError
 from assay.core.rng import seed_of
-from assay.models import hooks
 from assay.models.families import family_of
 from assay.models.heads import HEADS
 from assay.models.load import assemble
 from assay.models.model import Model
+from assay.models.placement import device_of
+from assay.models.source import Source
 
 PROBLEMS = {"classification": "single_label_classification", "regression": "regression"}
 
@@ -37,21 +34,18 @@ def pretrained_model(
     base: str | Path, labels: Sequence[str], task: str, *, seed: int = 0, device: torch.device | str | None = None
 ) -> Model:
     """Load the folder or hub id `base` and initialise its head with `seed`."""
-    try:
-        with fixed_seed(seed), hooks.quiet(), quiet_transformers():
-            config = AutoConfig.from_pretrained(base)
-            preprocessor, hf = _preprocessor(str(base), config), _load_weights(str(base), config, labels, task)
-            return model_with_head(hf, preprocessor, labels, task, device)
-    except (OSError, ValueError) as error:
-        first = str(error).strip().splitlines()[0].rstrip(".")
-        raise ModelError(f"cannot load the base model {str(base)!r}: {first}; give a folder or a hub id") from error
+    source = Source(str(base))
+    with fixed_seed(seed), source.readable_errors():
+        config = source.config()
+        preprocessor, hf = source.reader(config), _load_weights(source, config, labels, task)
+        return model_with_head(hf, preprocessor, labels, task, device)
 
 
 def model_with_head(
     hf: PreTrainedModel, preprocessor: Any, labels: Sequence[str], task: str, device: torch.device | str | None
 ) -> Model:
     """Assemble a Model to train; a T5 encoder, for which transformers has no classifier, gets a masked-mean head."""
-    device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    device = device_of(device)
     set_labels(hf.config, labels, task)
     head: nn.Module | None = None
     if isinstance(hf, T5EncoderModel):
@@ -72,18 +66,15 @@ def set_labels(config: PreTrainedConfig, labels: Sequence[str], task: str) -> Pr
     return config
 
 
-def _load_weights(base: str, config: PreTrainedConfig, labels: Sequence[str], task: str) -> PreTrainedModel:
+def _load_weights(source: Source, config: PreTrainedConfig, labels: Sequence[str], task: str) -> PreTrainedModel:
     same_labels = list(config.id2label.values()) == list(labels)  # type: ignore[union-attr]
     has_head = any(name.endswith("Classification") for name in config.architectures or ())
     set_labels(config, labels, task)
-    # Only safetensors: loading a pickled checkpoint can run code.
-    options = {"config": config, "dtype": torch.float32, "use_safetensors": True, "ignore_mismatched_sizes": True}
-    hf, info = _auto_class(base, config).from_pretrained(base, output_loading_info=True, **options)
-    _warn_missing(base, hf, [*info["missing_keys"], *(key[0] for key in info["mismatched_keys"])])
+    hf, info = source.open(_auto_class(source.name, config), config, torch.float32)
+    _warn_missing(source.name, hf, [*info["missing_keys"], *(key[0] for key in info["mismatched_keys"])])
     if has_head and not same_labels:
         _reinitialise_head(hf)
-    model: PreTrainedModel = hf
-    return model
+    return hf
 
 
 def _warn_missing(base: str, hf: PreTrainedModel, initialised: Sequence[str]) -> None:
@@ -115,29 +106,9 @@ def _reinitialise_head(hf: PreTrainedModel) -> None:
                     reset()
 
 
-def _preprocessor(base: str, config: PreTrainedConfig) -> Any:
-    if not family_of(config.model_type).images:
-        return AutoTokenizer.from_pretrained(base)
-    try:
-        return AutoImageProcessor.from_pretrained(base, backend="pil")
-    except ImportError as error:
-        raise ModelError("images need Pillow; install it with: pip install 'assay[images]'") from error
-
-
 @contextmanager
 def fixed_seed(seed: int) -> Iterator[None]:
     """Initialise weights with a seed, and restore the caller's random state."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed_of("weights", seed))
         yield
-
-
-@contextmanager
-def quiet_transformers() -> Iterator[None]:
-    """Silence the log of transformers, which warns that the head is new."""
-    level = transformers.logging.get_verbosity()
-    transformers.logging.set_verbosity_error()
-    try:
-        yield
-    finally:
-        transformers.logging.set_verbosity(level)

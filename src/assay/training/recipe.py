@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from assay.core.errors import SpecError, nearest
-from assay.core.spec import Spec, build, parse
+from assay.core.spec import Spec, build, check_numbers, parse
 
 Better = Literal["higher", "lower"]
 LOSS = "loss"  # the default selection
@@ -16,6 +16,7 @@ LOSS = "loss"  # the default selection
 def _check_positive(settings: Any, *names: str, zero: bool = False) -> None:
     for name in names:
         value = getattr(settings, name)
+        check_numbers(name, value)
         if value is not None and (value < 0 or (value == 0 and not zero)):
             raise SpecError(f"{name}={value}: must be {'at least 0' if zero else 'above 0'}")
 

@@ -30,6 +30,8 @@ from assay.training.bilstm import BilstmSize, bilstm_model
 from assay.training.pretrained import fixed_seed, model_with_head, set_labels
 from assay.training.vocabulary import train_wordpiece
 
+LARGEST = 20_000_000_000  # parameters; checked before any is allocated
+
 
 @dataclass(frozen=True)
 class TransformerSize:
@@ -46,6 +48,9 @@ class TransformerSize:
     def __post_init__(self) -> None:
         if min(self.layers, self.width, self.heads, self.vocabulary, self.positions, self.patch) < 1:
             raise SpecError(f"{Spec.of(self)}: every size must be at least 1")
+        parameters = self.layers * self.width * (4 * self.width + 2 * (self.inner or 4 * self.width))
+        if parameters + self.width * (self.vocabulary + self.positions) > LARGEST:
+            raise SpecError(f"{Spec.of(self)} has more than {LARGEST:,} parameters; choose a smaller size")
         if self.width % self.heads:
             raise SpecError(f"width={self.width} is not a multiple of heads={self.heads}")
 

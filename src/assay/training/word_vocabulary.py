@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
-from transformers import AutoModel, AutoTokenizer, PreTrainedTokenizerFast
+from transformers import AutoModel, PreTrainedTokenizerFast
 
-from assay.core.errors import SpecError
-from assay.models import hooks
-from assay.training.pretrained import quiet_transformers
+from assay.core.errors import ModelError, SpecError
+from assay.models.source import Source
 
 Cut = Literal["words", "letters", "spaces"]
 SPECIAL = ("[PAD]", "[CLS]", "[EOS]", "[MASK]", "[UNK]")  # in the order of the published vocabulary
@@ -108,13 +108,15 @@ def _parse_vector(text: str, path: Path, word: str) -> Vectors:
 
 
 def _from_encoder(source: str, words: Sequence[str]) -> dict[str, Vectors]:
+    encoder = Source(source)
     try:
-        with hooks.quiet(), quiet_transformers():
-            tokenizer = AutoTokenizer.from_pretrained(source)
-            hf = AutoModel.from_pretrained(source, use_safetensors=True)
-    except (OSError, ValueError) as error:
+        with encoder.readable_errors():
+            tokenizer = encoder.tokenizer()
+            hf, _ = encoder.open(AutoModel, encoder.config(), torch.float32)
+    except ModelError as error:
         raise SpecError(f"embeddings={source!r} is neither a file of vectors nor a pretrained encoder") from error
-    table = hf.get_input_embeddings().weight.detach().float().cpu().numpy()
+    lookup: Any = hf.get_input_embeddings()
+    table = lookup.weight.detach().float().cpu().numpy()
     pieces = {word: tokenizer(f" {word}", add_special_tokens=False)["input_ids"] for word in words}
     unknown = tokenizer.unk_token_id
     return {w: table[p].mean(0) for w, p in pieces.items() if w not in SPECIAL and p and unknown not in p}

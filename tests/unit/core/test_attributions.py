@@ -7,11 +7,13 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas
 import pytest
 
 import assay
 from assay import Attribution, Cost, Target, TargetError, Unit
 from assay.core.attributions import Attributions
+from assay.core.explanations import Explanations
 from assay.core.spec import parse
 
 TEXT = Attribution(
@@ -33,6 +35,9 @@ PATCH = Attribution(
     method=parse("integrated_gradients(steps=5, tolerance=None)"),
     value_full=-2.5,
     value_empty=0.1,
+    probabilities={"cat": 0.25, "dog": 0.75},
+    text="a text",
+    in_value=True,
     extra={"steps": 5, "completeness_error": 1e-7, "nested": {"a": [1, None]}},
 )
 BOTH = Attributions([TEXT, PATCH])
@@ -57,14 +62,70 @@ def test_dict_and_json(a):
 
 
 def test_pandas():
-    frame = BOTH.to_pandas()
+    frame = BOTH.to_pandas(wide=True)
     assert len(frame) == 2
     assert frame["label"].tolist() == ["positive", "cat"]
     back = Attributions.from_pandas(frame)
     assert isinstance(back, Attributions)
     for a, b in zip(back, BOTH, strict=True):
         same(a, b)
-    same(Attributions.from_pandas(Attributions([TEXT]).to_pandas())[0], TEXT)
+    same(Attributions.from_pandas(Attributions([TEXT]).to_pandas(wide=True))[0], TEXT)
+
+
+TIDY = ["example", "method", "label", "unit", "text", "start", "end", "segment", "score", "seen"]
+
+
+def test_a_tidy_frame_has_one_row_per_unit():
+    frame = TEXT.to_pandas()
+    assert list(frame.columns) == TIDY
+    assert frame.iloc[1].tolist() == ["7", "ensemble", "positive", 1, "👍🏽", 6, 8, 1, pytest.approx(-1 / 3), True]
+    assert frame["seen"].tolist() == [True, True, False]
+    frame = BOTH.to_pandas()
+    assert len(frame) == 5
+    assert list(frame.columns) == [*TIDY, "left", "top", "right", "bottom"]
+    assert frame.iloc[4][["left", "top", "right", "bottom"]].tolist() == [8, 0, 16, 8]
+    assert list(Attributions().to_pandas().columns) == TIDY
+
+
+def test_methods_of_one_name_keep_their_parameters_in_a_frame():
+    other = replace(TEXT, method=parse("ensemble(methods=[occlusion])"))
+    names = Attributions([TEXT, other, PATCH]).to_pandas()["method"].unique().tolist()
+    assert names == [str(TEXT.method), str(other.method), "integrated_gradients"]
+    both = Explanations({"a": Attributions([TEXT]), "b": Attributions([other])}).to_pandas()
+    assert both["method"].unique().tolist() == ["a", "b"]  # as the user wrote them
+
+
+@pytest.mark.parametrize("through_csv", [False, True])
+def test_a_tidy_frame_comes_back(tmp_path, through_csv):
+    both = Attributions([TEXT, PATCH.with_id("8")])
+    frame = both.to_pandas()
+    if through_csv:
+        frame.to_csv(tmp_path / "frame.csv", index=False)
+        frame = pandas.read_csv(tmp_path / "frame.csv")
+    for back, a in zip(Attributions.from_pandas(frame), both, strict=True):
+        assert back.units == a.units
+        assert np.array_equal(back.scores, a.scores)
+        assert (back.example_id, back.label, back.method.name) == (a.example_id, a.label, a.method.name)
+
+
+def test_words_that_pandas_loses_are_an_error(tmp_path):
+    a = replace(TEXT, units=(Unit("null", 0, 4),), scores=np.array([1], np.float32))
+    a.to_pandas().to_csv(tmp_path / "frame.csv", index=False)
+    with pytest.raises(assay.InputError, match=r"unit 0 of example 7 has no text.*keep_default_na=False"):
+        Attributions.from_pandas(pandas.read_csv(tmp_path / "frame.csv"))
+    frame = pandas.read_csv(tmp_path / "frame.csv", keep_default_na=False)
+    assert Attributions.from_pandas(frame)[0].units == a.units
+    with pytest.raises(assay.InputError, match="no column score"):
+        Attributions.from_pandas(frame.drop(columns="score"))
+
+
+def test_what_earlier_versions_wrote_is_read():
+    old = {k: v for k, v in PATCH.to_dict().items() if k not in ("probabilities", "text", "text_pair", "in_value")}
+    back = Attribution.from_dict(old)
+    assert (back.probabilities, back.prediction, back.text, back.in_value) == (None, None, None, False)
+    assert np.array_equal(back.scores, PATCH.scores)
+    frame = BOTH.to_pandas(wide=True).drop(columns=["probabilities", "text", "text_pair", "in_value"])
+    assert Attributions.from_pandas(frame)[1].probabilities is None
 
 
 def test_datasets(tmp_path):
@@ -86,7 +147,7 @@ def test_what_explain_returns_comes_back(tmp_path):
     found = assay.explain(toys.bert(), texts, ["integrated_gradients", "lime(samples=20)", "random", "ensemble"])
     for attributions in found.values():
         for back in (
-            Attributions.from_pandas(attributions.to_pandas()),
+            Attributions.from_pandas(attributions.to_pandas(wide=True)),
             Attributions.from_dataset(attributions.to_dataset()),
             [Attribution.from_dict(json.loads(json.dumps(a.to_dict()))) for a in attributions],
         ):

@@ -67,7 +67,7 @@ def test_the_user_goes_before_the_guess(names, given, expected):
 def test_wrong_roles_and_columns_name_the_right_ones():
     with pytest.raises(SpecError, match="unknown role 'txt'; did you mean 'text'"):
         guess_columns(["text"], {"txt": "text"})
-    with pytest.raises(SpecError, match=r"no such column; did you mean 'review'.*allowed: review, stars"):
+    with pytest.raises(SpecError, match=r"no column 'reviews' for text; did you mean 'review'.*allowed: review, stars"):
         guess_columns(["review", "stars"], {"text": "reviews"})
 
 

@@ -25,7 +25,10 @@ from assay.datasets.load import load_dataset
         ([None, None], [None, None], None, "classification"),
         ([0.5, 1.0], [0.5, 1.0], None, "regression"),
         (["0.5", "1", "-2e-1"], [0.5, 1.0, -0.2], None, "regression"),
-        ([2.0, float("nan")], [2.0, None], None, "regression"),
+        ([2.0, None], [2, None], ("0", "1", "2"), "classification"),  # pandas writes 2 beside a missing value so
+        (["1.0", "0.0"], [1, 0], ("0", "1"), "classification"),
+        (["01", "02"], ["01", "02"], ("01", "02"), "classification"),
+        ([" yes", "no "], ["yes", "no"], ("no", "yes"), "classification"),
     ],
     ids=str,
 )
@@ -55,7 +58,10 @@ def test_names_beside_the_numbers():
     [
         ({"label": [0, 1]}, "row 1: unsupported label type list"),
         ({"score": "high"}, "row 1: the score 'high' is not a number"),
-        ({"score": float("inf")}, "the score is inf"),
+        ({"score": float("inf")}, "the label is inf"),
+        ({"label": float("nan")}, "row 1: the label is nan; give a name, an index or a score, or leave it empty"),
+        ({"score": "9" * 400}, "the score is inf"),
+        ({"label": 10**5000}, "the label is larger than 1e[+]300"),
     ],
 )
 def test_bad_labels(row, message):

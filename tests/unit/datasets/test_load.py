@@ -96,11 +96,11 @@ def test_the_hub(monkeypatch):
 @pytest.mark.parametrize(
     ("given", "kind", "message"),
     [
-        (3, InputError, "unsupported source type int; give a path"),
-        ({"text": ["a"]}, InputError, "unsupported source type dict"),
+        (3, InputError, "unsupported input type int; give texts"),
+        ({"text": ["a"], "label": []}, InputError, "needs columns of one length"),
         ([1], InputError, "list, row 1: unsupported input type int"),
         ([Example("a"), "b"], InputError, "list, row 2: unsupported input type str among Examples"),
-        ([{"words": 1}], InputError, "list, row 1: no text or image among words"),
+        ([{"words": 1}], InputError, "list: no text or image among the columns 'words'"),
         ([{"text": "a"}, {"text": 7}], InputError, "list, row 2: text must be a string, not int"),
         ("what is this?", SpecError, "unknown data set 'what is this[?]'"),
         ("augmented", SpecError, "augmented needs another data set; write augmented"),
@@ -117,9 +117,9 @@ def test_bad_sources(given, kind, message):
 @pytest.mark.parametrize("source", ["builtin", "babi_world(n=3)"])
 def test_what_cannot_be_chosen_is_refused(source):
     for option in ({"split": "dev"}, {"columns": {"text": "x"}}):
-        with pytest.raises(SpecError, match=r"leave .* out"):
+        with pytest.raises(SpecError, match=r"leave the .* out"):
             load_dataset(source, **option)
-    with pytest.raises(SpecError, match="leave columns out"):
+    with pytest.raises(SpecError, match="leave the columns out"):
         load_dataset(load_dataset("builtin"), columns={"text": "x"})
 
 
@@ -158,8 +158,11 @@ def test_take_is_random_nested_in_order_and_uniform():
     assert data.take(50) is data
     counts = np.bincount([int(e.id) for seed in range(2000) for e in data.take(10, seed)], minlength=50)
     assert abs(counts - 400).max() < 5 * np.sqrt(2000 * 0.2 * 0.8)
-    with pytest.raises(SpecError, match="0 examples requested; give at least 1"):
+    with pytest.raises(SpecError, match="0 examples requested; give a whole number of at least 1"):
         data.take(0)
+    for wrong in ("a", 2.5, True):
+        with pytest.raises(SpecError, match="give a whole number"):
+            load_dataset(ROWS, limit=wrong)
 
 
 def test_the_fingerprint_is_of_the_contents():

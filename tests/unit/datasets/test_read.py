@@ -135,7 +135,7 @@ def test_parquet_knows_the_names_of_labels_and_holds_images(tmp_path):
         ("a.csv", b'"text"x,label\na,1\n', "cannot read "),
         ("a.csv", b"text,label\n", "a has no rows"),
         ("a.csv", b"text,label\n\xff\xfe,1\n", "cannot read .*UTF-8"),
-        ("a.jsonl.gz", b"not zipped", "cannot read .*must be complete"),
+        ("a.jsonl.gz", b"not zipped", "cannot read .*damaged or incomplete"),
         ("a.npz", b"not zipped", "not an npz file: .*"),
         ("a.parquet", b"not parquet", "not a parquet file"),
     ],
@@ -156,7 +156,7 @@ def test_npz_without_images_says_what_it_holds(tmp_path):
 def test_a_truncated_gzip_file(tmp_path):
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"text": "a"}\n' * 100)[:-12])
-    with pytest.raises(AssayError, match=r"cannot read .*must be complete"):
+    with pytest.raises(AssayError, match=r"cannot read .*damaged or incomplete"):
         load_dataset(path)
 
 

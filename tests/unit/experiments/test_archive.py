@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import lzma
 import re
 from pathlib import Path
@@ -10,11 +11,12 @@ import pytest
 
 from assay.api.run import run
 from assay.core.errors import StoreError
+from assay.experiments import archive
 from assay.experiments.archive import pack_records as pack
 from assay.experiments.archive import read_archive
 from assay.experiments.archive import unpack_records as unpack
 from assay.experiments.scheduler import State
-from assay.experiments.store import Store
+from assay.experiments.store import Store, key_of
 from unit.experiments.toy import job, plan
 
 
@@ -65,6 +67,16 @@ def test_a_chain_goes_on_after_unpacking_though_its_artefacts_are_gone(tmp_path:
     assert found.rows["read"] == ["made by 2"]
 
 
+def packed(**fields: object) -> bytes:
+    """A pack with one record, whose fields are these, with the right checksum."""
+    return lzma.compress(packed_line(**fields))
+
+
+def packed_line(**fields: object) -> bytes:
+    content = {"key": "0" * 64, "spec": {}, "rows": [], "provenance": {}, **fields}
+    return json.dumps({**content, "checksum": key_of(content)}).encode() + b"\n"
+
+
 def test_a_pack_that_is_none_or_was_changed_is_refused(tmp_path: Path) -> None:
     whole, store, file = plan(job(1), job(2)), Store(tmp_path / "s"), tmp_path / "pack.xz"
     run(whole, store=store.folder)
@@ -78,9 +90,17 @@ def test_a_pack_that_is_none_or_was_changed_is_refused(tmp_path: Path) -> None:
         "not what was written": lzma.compress((first + number.sub('"number": 3', last)).encode()),
         "has no 'rows'": lzma.compress(first.encode() + b'{"key": "k", "spec": {}}'),
         "not a record": lzma.compress(first.encode() + b"[]"),
-        "'../elsewhere' is not a key": lzma.compress(
-            (first + re.sub(r'"key": "\w+"', '"key": "../elsewhere"', last)).encode()
-        ),
+        "'../elsewhere' is not a key": packed(key="../elsewhere"),
+        "its 'spec' is 3": packed(spec=3),
+        "its 'key' is None": packed(key=None),
+        "holds the file '../x.json'": packed(files={"../x.json": ""}),
+        "holds the file 'modeling_evil.py'": packed(files={"modeling_evil.py": ""}),
+        "holds the file '.json'": packed(files={".json": ""}),
+        "files are not texts by name": packed(files=["x.json"]),
+        r"files are not texts by\sname": packed(files={"x.json": 1}),
+        "Only base64 data": packed(files={"x.json": "?"}),
+        "nested too deeply": lzma.compress(b"[" * 100_000),
+        "utf-8": lzma.compress(b"\xff\n"),
     }
     for words, content in changed.items():
         file.write_bytes(content)
@@ -89,3 +109,21 @@ def test_a_pack_that_is_none_or_was_changed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="No such file"):
         unpack(tmp_path / "gone", Store(tmp_path / "new"))
     assert not list((tmp_path / "new").glob("??/*")), "all or nothing"
+
+
+def test_a_pack_that_would_fill_the_memory_is_refused_before_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small files that expand to much: many empty lines, or one long one."""
+    file, line = tmp_path / "bomb.xz", packed_line()
+    monkeypatch.setattr(archive, "SMALL", 2**20)
+    monkeypatch.setattr(archive, "LARGEST_RECORD", 2**20)
+    for words, content in {
+        "expand to more than 200 times": line * 30_000,
+        "larger than 1,048,576": b"0" * 2**21,
+    }.items():
+        file.write_bytes(lzma.compress(content, preset=0))
+        assert file.stat().st_size < 20_000
+        monkeypatch.setattr(archive, "RATIO", 200 if "expand" in words else 10**6)
+        with pytest.raises(StoreError, match=words):
+            unpack(file, Store(tmp_path / "new"))

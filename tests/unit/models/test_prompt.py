@@ -12,9 +12,11 @@ from assay import Example, InputError, ModelError
 from assay.masking.game import Game
 from assay.masking.removal import REMOVALS
 from assay.masking.units import divide
+from assay.models.chat import filled_in
 from assay.models.encoding import SPECIAL
 from assay.models.load import load_model
 from assay.models.prompt import Prompt, label_tokens
+from tiny_tokenizers import llama_tokenizer
 
 REVIEW = "Review: {text}\nSentiment:"
 LABELS = {"negative": " negative", "positive": " positive"}
@@ -249,3 +251,29 @@ def test_explained_end_to_end():
     assert np.isclose(a.value_full, probability((0, 0)), atol=1e-6)
     truth = [probability((0, 0)) - probability((max(0, u.start - 1), u.end)) for u in a.units]
     assert np.allclose(a.scores, truth, atol=1e-5)
+
+
+CHATML = (
+    "{{ bos_token }}{% for m in messages %}<|{{ m['role'] }}|>\n{{ m['content'] | trim }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+)
+
+
+@pytest.mark.parametrize(
+    "prompt", ["chat: Good or {{bad}}? {text}", [{"role": "user", "content": "Good or {{bad}}? {text}"}]]
+)
+def test_a_chat_prompt_is_filled_into_the_model_s_template(prompt):
+    tokenizer = llama_tokenizer()
+    tokenizer.chat_template = CHATML
+    filled = filled_in(prompt, tokenizer)
+    assert filled == Prompt("<|user|>\nGood or {{bad}}? {text}\n<|assistant|>\n")
+    ids, spans, _, _ = filled.tokens(tokenizer, Example("rain fell"), 200)
+    assert ids.count(tokenizer.bos_token_id) == 1
+    assert "".join("rain fell"[s.start : s.end] for s in spans if s.segment == 0).replace(" ", "") == "rainfell"
+
+
+def test_a_chat_template_that_refuses_a_role_is_a_sentence():
+    tokenizer = llama_tokenizer()
+    tokenizer.chat_template = "{{ raise_exception('roles must alternate') }}"
+    with pytest.raises(ModelError, match="does not take these messages: roles must alternate"):
+        filled_in("chat: {text}", tokenizer)

@@ -38,7 +38,7 @@ def hostile_data() -> Any:
 
 def hostile_model() -> Any:
     model = bert()
-    model.name, model.labels = EVIL, (EVIL, f"{EVIL} 1", f"{EVIL} 2")
+    model.name, model.labels = EVIL, (EVIL, f"{EVIL} 1")
     return model
 
 

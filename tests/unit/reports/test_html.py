@@ -63,7 +63,7 @@ def test_nothing_from_outside_is_markup(where: str) -> None:
         data = [replace(data[0], id=EVIL), *data[1:]]
     labels = (EVIL, "fine") if where == "label" else ("bad", "good")
     model = bert()
-    model.name, model.labels = (EVIL if where == "model" else "toy"), (*labels, "other")
+    model.name, model.labels = (EVIL if where == "model" else "toy"), labels
     named = replace(load_dataset(data), name=EVIL if where == "data" else "toys")
     result = evaluated(model, named, ("occlusion", "random"), ("sufficiency",))
     text = page(result, EVIL if where == "command" else None)

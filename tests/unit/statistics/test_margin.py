@@ -27,7 +27,8 @@ def test_significant_but_too_small_is_no_win() -> None:
     assert signs(c) == "☆☆"
     assert c["a"].p_random < 0.05, "still significant"
     assert c.sentence("x") == (
-        "x (higher is better, n = 60): means from 3.01e-05 (a) to 9.93e-06 (random): differences below 0.01 do not matter."
+        "x (higher is better, n = 60): means from 3.01e-05 (a) to 9.93e-06 (random): differences below 0.01 do not "
+        "matter."
     )
     assert overall({"x": c, "y": c}) == (
         "The means of methods and random differ by less than 0.01 on every metric: nothing here is worth acting on."

@@ -170,7 +170,7 @@ def test_a_single_method_gets_a_sentence_and_no_star(model: Any, tmp_path: Path)
 def test_methods_without_enough_samples_are_named_once_also_on_a_rerun(model: Any, tmp_path: Path) -> None:
     long = [Example("the film is wonderful " * 12, label="positive"), *reviews()[:3]]
     for _ in range(2):
-        with pytest.warns(UserWarning) as caught:
+        with pytest.warns(UserWarning, match="had 40 samples") as caught:
             result = evaluated(model, long, tmp_path, ["kernel_shap(samples=40)", "lime(samples=40)"], BOTH[:1])
         assert [str(w.message) for w in caught] == result.warnings
         assert result.warnings[0].startswith("kernel_shap had 40 samples for 48 units (1 of 4 inputs): too few")

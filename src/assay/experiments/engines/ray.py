@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from assay.core.errors import AssayError, SpecError
+from assay.core.user_code import load_plugin, loaded_plugins
 from assay.experiments.engines import Ended, cores
 from assay.experiments.job import Job
 from assay.experiments.scheduler import Scheduler
@@ -81,7 +82,8 @@ class WorkerPool:
         ray = _ray()
         env = {"env_vars": {"OMP_NUM_THREADS": str(self.threads), "MKL_NUM_THREADS": str(self.threads)}}
         actor = ray.remote(RayWorker).options(num_cpus=1, max_restarts=0, runtime_env=env)
-        return Slot(actor.remote(str(self.scheduler.store.folder.absolute()), self.threads, os.getcwd()))
+        store = str(self.scheduler.store.folder.absolute())
+        return Slot(actor.remote(store, self.threads, os.getcwd(), loaded_plugins()))
 
     def _assign(self) -> bool:
         """Give every free worker a job; False when nothing runs and nothing may start."""
@@ -122,8 +124,10 @@ class WorkerPool:
 class RayWorker:
     """The actor in a worker process."""
 
-    def __init__(self, store: str, threads: int, folder: str) -> None:
+    def __init__(self, store: str, threads: int, folder: str, plugins: tuple[str, ...] = ()) -> None:
         os.chdir(folder)  # paths in a plan are relative to where the run was started
+        for plugin in plugins:
+            load_plugin(plugin)
         torch.set_num_threads(threads)
         self.worker = Worker(Store(Path(store)))
 
@@ -147,7 +151,7 @@ def _cluster(ray: Any, address: str | None, workers: int, threads: int) -> Itera
             _check_address(address)
         ray.init(address=address or "local", log_to_driver=False, logging_level="error", **own)
     except (OSError, ValueError, RuntimeError) as error:
-        raise AssayError(f"Cannot start or reach Ray at {address or 'this machine'}: {error}") from error
+        raise AssayError(f"cannot start or reach Ray at {address or 'this machine'}: {error}") from error
     try:
         yield
     finally:

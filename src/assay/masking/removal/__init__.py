@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from torch import Tensor
 
+from assay.core.additions import Additions, name_of
 from assay.core.catalog import Catalog
 from assay.core.errors import UnsupportedError
+from assay.core.form import why_not_callable, why_not_frozen
 from assay.core.notices import notice
 from assay.core.types import Bools
 from assay.models.encoding import Batch, Encoding, Rows
@@ -15,7 +17,11 @@ from assay.models.encoding import Batch, Encoding, Rows
 if TYPE_CHECKING:
     from assay.models.model import Model
 
-REMOVALS = Catalog("assay.masking.removal", "removal")
+REMOVALS = Catalog(
+    "assay.masking.removal",
+    "removal",
+    added=Additions("removal", "assay.removals", "assay.masking.removal:why_not_a_removal"),
+)
 
 
 class Removal(Protocol):
@@ -37,6 +43,22 @@ class Removal(Protocol):
         """(B,T,D) embeddings with all units removed: the baseline of paths and soft masks."""
 
 
+def why_not_a_removal(candidate: type) -> str | None:
+    """Return the reason why a class cannot be used as a removal; None if it can."""
+    verbs = {
+        "available": ("model",),
+        "rows": ("model", "encoding", "keep"),
+        "reference": ("model", "batch"),
+    }
+    if (reason := why_not_frozen(candidate) or why_not_callable(candidate, verbs)) is not None:
+        return reason
+    if getattr(candidate, "name", None) != name_of(candidate):
+        return f'Add to its class `name: ClassVar[str] = "{name_of(candidate)}"`, the name under which it is used.'
+    if not isinstance(getattr(candidate, "shortens", None), bool):
+        return "Add to its class `shortens: ClassVar[bool] = False`, or True if it makes texts shorter."
+    return None
+
+
 def removal_for(model: Model, name: str | None, *, warn: bool = True) -> Removal:
     """The removal with a name, or the model's default: the mask token or, with a warning, pad, unk or zero."""
     if name is not None:
@@ -48,6 +70,8 @@ def removal_for(model: Model, name: str | None, *, warn: bool = True) -> Removal
         return removal
     if model.family.images:
         return REMOVALS.make("mean_colour")  # type: ignore[no-any-return]
+    if model.family.opaque and model.tokenizer.mask_token_id is None:
+        return REMOVALS.make("delete")  # type: ignore[no-any-return]
     for default in ("mask_token", "pad", "unk", "zero"):
         removal = REMOVALS.make(default)
         if removal.available(model) is None:

@@ -27,7 +27,11 @@ class ByToken:
     def available(self, model: Model) -> str | None:
         if model.family.images:
             return f"an image model has no {self.token} token"
-        return None if self._id(model) is not None else f"the tokenizer has no {self.token} token"
+        if self._id(model) is not None:
+            return None
+        if model.family.opaque and self.token == "mask":
+            return "no mask was given (load_model(..., mask='[MASK]'))"
+        return f"the {'function' if model.family.opaque else 'tokenizer'} has no {self.token} token"
 
     def rows(self, model: Model, encoding: Encoding, keep: Bools) -> Rows:
         rows = encoding.rows(len(keep))

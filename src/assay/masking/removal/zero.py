@@ -23,7 +23,7 @@ class Zero:
     shortens: ClassVar[bool] = False
 
     def available(self, model: Model) -> str | None:
-        return None
+        return "a function reads texts, not embeddings" if model.family.opaque else None
 
     def rows(self, model: Model, encoding: Encoding, keep: Bools) -> Rows:
         return replace(encoding.rows(len(keep)), weights=keep.astype(np.float32))

@@ -22,6 +22,7 @@ class Family:
     word: str = ""  # path of the look-up module, if get_input_embeddings() does not return it
     lead: int = 0  # positions before those of the look-up (the class token of an image)
     pools: bool = False  # the head reads the class token and the mean of the patches
+    opaque: bool = False  # a function: only its answers can be seen
     recurrent: bool = False  # no transformer blocks: one attention reads the states of a recurrent network
     shared_parameters: tuple[str, ...] = ()  # parameters of the first block that all blocks use
     # For families that compute attention themselves, two modules of a block to hook:

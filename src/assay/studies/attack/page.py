@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from assay.core.explanation_page import Picture
 from assay.core.render import render
 from assay.core.types import Attribution, Example
 from assay.evaluation.adversarial.top_k_attack import MEASURES
-from assay.reports.heat_maps import HeatMap, Picture, heat_map, picture, shown_units
+from assay.reports.heat_maps import HeatMap, heat_map, picture, shown_units
 from assay.reports.method_style import MethodStyle
-from assay.reports.study_page import Fact, few_examples, study_facts
+from assay.reports.study_page import Fact, data_warnings, study_facts
 from assay.reports.symbols import format_interval
 from assay.statistics.sentences import listed
 from assay.studies.attack.result import MEASURE_NAMES, Attacked
@@ -53,7 +54,7 @@ def page(result: Attacked, command: str | None = None) -> str:
         "studies/attack/page.html.jinja",
         title=f"Can explanations of {result.model.title} be changed while its prediction stays the same?",
         verdict=result.verdict,
-        warnings=few_examples(len(result.data)),
+        warnings=data_warnings(result.data),
         facts=study_facts(result.model, result.data, _facts(result)),
         measures=[MEASURE_NAMES[name] for name in MEASURES],
         rows=[
@@ -145,6 +146,6 @@ def _examples(result: Attacked) -> list[AttackedExample]:
         if "original" in row:
             rows_of.setdefault(row["example"], []).append(row)
     return [
-        attacked_example(f"{i}. {name}", rows, by_id[name], result.method_styles, picture(result.model, by_id[name], i))
+        attacked_example(f"{i}. {name}", rows, by_id[name], result.method_styles, picture(result.model, by_id[name]))
         for i, (name, rows) in enumerate(rows_of.items(), 1)
     ]

@@ -24,7 +24,7 @@ MEASURE_NAMES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Attacked(StudyResult):
     """Changes of explanations under an attack that preserves the prediction."""
 

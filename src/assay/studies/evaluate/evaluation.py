@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.core.printable import one_line
 from assay.core.types import Attribution
 from assay.datasets.dataset import Dataset
 from assay.experiments.store import Record
@@ -18,7 +19,7 @@ from assay.studies.evaluate.task import EvaluateTask
 from assay.training.gold_labels import GoldLabels, gold_labels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """All values of an evaluation, and everything that produced them."""
 
@@ -41,6 +42,15 @@ class Evaluation:
     by_size: Mapping[str, Mapping[str, NDArray[np.float64]]] = field(default_factory=dict)  # signs of scores ignored
     margin: float | None = None  # None: that of each metric
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Evaluation: {self.summary}>"
+
+    @property
+    def summary(self) -> str:
+        """Model, data, methods and metrics in one line."""
+        counts = f"{len(self.examples)} examples, {len(self.methods)} methods, {len(self.metrics)} metrics"
+        return one_line(f"{self.model.title} on {self.dataset.name or 'a list'}, {counts}")
 
     @property
     def gold(self) -> tuple[int | float | None, ...]:

@@ -44,7 +44,7 @@ def _example(evaluation: Evaluation, i: int, styles: Mapping[str, MethodStyle]) 
     attributions = {method: shown[i] for method, shown in evaluation.shown.items()}
     window = shown_units(list(attributions.values()))
     first = next(iter(attributions.values()))
-    maps = heat_maps(attributions, example, window, picture(evaluation.model, example, i + 1))
+    maps = heat_maps(attributions, example, window, picture(evaluation.model, example))
     return ShownExample(
         title=f"{i + 1}. {example.id or 'example'}",
         answer=_answer(evaluation, i, first),

@@ -105,7 +105,8 @@ def page(result: Result, command: str | None = None) -> str:
 
 
 def _warnings(result: Result) -> list[str]:
-    return [*few_examples({metric: c.n for metric, c in result.comparisons.items()}), *result.warnings]
+    few = few_examples({metric: c.n for metric, c in result.comparisons.items()})
+    return [*few, *result.warnings, *result.evaluation.dataset.notes]
 
 
 def _statement(result: Result, metric: str) -> Statement:
@@ -136,7 +137,7 @@ def _facts(result: Result) -> list[Fact]:
         for name, interval in list(result.performance.items())[:1]
     ]
     return [
-        Fact("model", model.title, f"{model.family.name}, {model.task}"),
+        Fact("model", model.title, ", ".join(filter(None, (model.family.name, model.task, model.reading)))),
         data_fact(evaluation.dataset),
         *performance,
         Fact("methods", str(len(evaluation.methods)), f"control: {result.control or 'none'}"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from assay.core.names import shareable
 from assay.core.spec import Spec
+from assay.explainers.given import Given
 from assay.masking.removal import removal_for
 from assay.studies.evaluate.evaluation import Evaluation
 
@@ -12,10 +14,10 @@ from assay.studies.evaluate.evaluation import Evaluation
 def python_call(evaluation: Evaluation) -> str:
     """The evaluation as a Python call; a model or data set that is not built in becomes a variable."""
     settings = evaluation.settings
-    arguments: dict[str, Any] = {
-        "methods": [str(Spec.of(method, full=False)) for method in evaluation.methods.values()],
-        "metrics": list(evaluation.metrics),
-    }
+    own = [str(Spec.of(m, full=False)) for m in evaluation.methods.values() if not isinstance(m, Given)]
+    arguments: dict[str, Any] = {"methods": own, "metrics": list(evaluation.metrics)}
+    if given := [name for name, method in evaluation.methods.items() if isinstance(method, Given)]:
+        arguments["scores"] = {name: f"{name}.jsonl" for name in given}
     if settings["removal"] != removal_for(evaluation.model, None, warn=False).name:
         arguments["removal"] = settings["removal"]
     defaults = {"units": "token", "scope": None, "target": _default_target(evaluation)}
@@ -52,9 +54,10 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
     settings, model, data = evaluation.settings, evaluation.model, evaluation.dataset
     split = f", {data.split}" if data.split else ""
     words = {
-        "model": f"{model.name} ({model.family.name}, {model.task}: {', '.join(model.labels)})",
+        "model": f"{shareable(model.name)} ({model.family.name}, {model.task}: {', '.join(model.labels)})",
+        "answers of the model": model.reading,
         "model fingerprint": model.fingerprint,
-        "data": f"{data.name}{split}, {len(data)} examples",
+        "data": f"{shareable(data.name)}{split}, {len(data)} examples",
         "data fingerprint": data.fingerprint,
         "seed": str(settings["seed"]),
         "explained class": "gold for metrics that use rationales, else predicted"
@@ -72,4 +75,7 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
 def specs(evaluation: Evaluation) -> dict[str, str]:
     """Methods and metrics with all parameters, and the revision of their implementation."""
     parameters = {**evaluation.settings["methods"], **evaluation.settings["metrics"]}
-    return {name: f"{spec}, revision {revision}" for name, (spec, revision) in parameters.items()}
+    return {
+        name: f"{spec}, revision {revision}{f', source {source[0]}' if source else ''}"
+        for name, (spec, revision, *source) in parameters.items()
+    }

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.core.errors import AssayError
+from assay.core.errors import SpecError, nearest
+from assay.core.optional import optional
 from assay.evaluation.metrics import is_faithfulness
 from assay.reports.method_style import MethodStyle, method_styles
 from assay.statistics.bootstrap import Interval
@@ -24,7 +25,7 @@ from assay.studies.evaluate.performance import performance
 from assay.studies.evaluate.remarks import explains, remarks_of, warnings_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The result of an evaluation: table, verdict, report."""
 
@@ -109,11 +110,32 @@ class Result:
         ]
 
     def to_pandas(self) -> Any:
-        try:
-            import pandas
-        except ImportError as error:
-            raise AssayError("this needs pandas; install it with: pip install 'assay[data]'") from error
-        return pandas.DataFrame(self.table())
+        """The rows of `table` as a pandas DataFrame."""
+        return optional("pandas", "data").DataFrame(self.table())
+
+    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
+        """Draw the means with their 95 % intervals, best method on top, with matplotlib.
+
+        metric: one of `comparisons`, drawn on `ax` or a new figure; returns the axes. None: all of them, in one figure;
+        returns the list of axes.
+        """
+        from assay.reports.comparison_plot import plot_comparison, plot_comparisons
+
+        if metric is None and ax is None:
+            return plot_comparisons(self.comparisons, self.method_styles)
+        known = next(iter(self.comparisons)) if metric is None and len(self.comparisons) == 1 else metric
+        if known not in self.comparisons:
+            raise SpecError(f"name one metric to draw, not {metric!r}; {nearest(str(metric), self.comparisons)}")
+        return plot_comparison(known, self.comparisons[known], self.method_styles, ax)
+
+    def __repr__(self) -> str:
+        e = self.evaluation
+        return f"<Result: {e.summary}>\n{self.overall}"
+
+    def _repr_html_(self) -> str:
+        from assay.studies.evaluate.notebook import fragment
+
+        return fragment(self)
 
     @cached_property
     def warnings(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from assay.datasets.dataset import Dataset
     from assay.experiments.job import Job
     from assay.experiments.study import ReportContext, StudyContext, StudyReport
+    from assay.explainers.given import Given
     from assay.models.model import Model
     from assay.studies.evaluate.task import EvaluateTask
 
@@ -36,8 +37,11 @@ PLAUSIBILITY = ("auprc", "token_f1")  # added where the data have rationales
 class Evaluate:
     """Which explanation method is faithful for this model on these data?"""
 
-    methods: tuple[str, ...] = METHODS
-    """Explanation methods to compare; `assay list methods` shows all."""
+    methods: tuple[str, ...] | None = None
+    """Explanation methods to compare; `assay list methods` shows all. Default: eight common ones; of a model behind a
+    function, those that need only its answers."""
+    scores: tuple[str, ...] = field(default=(), metadata={"repeats": True})
+    """Scores made elsewhere, to judge beside the methods: JSON Lines files, each as path or name=path."""
     metrics: tuple[str, ...] | None = None
     """Metrics to compare them by. Default: faithfulness, and plausibility where the data have rationales."""
     protocol: str = "eraser"
@@ -72,14 +76,27 @@ class Evaluate:
             if getattr(self, name) is not None and not getattr(self, name):
                 raise SpecError(f"{name}=[]: name at least one of `assay list {name}`, or leave it out for the default")
         Target(scale=self.scale)  # checks its name
-        _ = self.resolved_methods, self.resolved_metrics(rationales=False), self.resolved_agreement  # checks names
+        _ = self.resolved_methods(None), self.resolved_metrics(rationales=False), self.resolved_agreement  # check names
+
+    def resolved_methods(self, model: Model | None) -> dict[str, Any]:
+        """Method objects by their specs, after the scores made elsewhere, which fail early if they lack a class.
+
+        The default leaves out what the model does not let see.
+        """
+        from assay.explainers.methods import looks_inside, named_methods, with_baseline
+
+        methods = named_methods(METHODS if self.methods is None else self.methods)
+        if self.methods is None and model is not None and model.family.opaque:
+            methods = {name: method for name, method in methods.items() if not looks_inside(method)}
+        own = {name: with_baseline(method, self.removal) for name, method in methods.items()}
+        return {**self.resolved_scores, **own}
 
     @cached_property
-    def resolved_methods(self) -> dict[str, Any]:
-        """Method objects by their specs."""
-        from assay.explainers.methods import named_methods, with_baseline
+    def resolved_scores(self) -> dict[str, Given]:
+        """Scores made elsewhere by their names."""
+        from assay.explainers.given import named_scores
 
-        return {name: with_baseline(method, self.removal) for name, method in named_methods(self.methods).items()}
+        return named_scores(self.scores)
 
     @cached_property
     def resolved_agreement(self) -> Any:
@@ -98,18 +115,21 @@ class Evaluate:
         return {str(Spec.of(m, full=False)): m for m in metrics}
 
     def steps_per_example(self, model: Model) -> int:
-        return len(self.resolved_methods)
+        return len(self.resolved_methods(model))
 
-    def task(self, data: Dataset) -> EvaluateTask:
-        """The settings with methods and metrics resolved for these data."""
+    def task(self, data: Dataset, model: Model | None) -> EvaluateTask:
+        """The settings with methods and metrics resolved for a model (None: yet to be trained) and these data."""
         from assay.studies.evaluate.task import EvaluateTask
 
+        for scores in self.resolved_scores.values():
+            scores.check(data)
         metrics = self.resolved_metrics(rationales=any(example.rationales for example in data))
-        return EvaluateTask(self, self.resolved_methods, metrics, self.resolved_agreement)
+        return EvaluateTask(self, self.resolved_methods(model), metrics, self.resolved_agreement)
 
     def jobs(self, context: StudyContext) -> list[Job]:
-        task = self.task(context.data.load())
-        jobs = context.jobs_per_slice(task, task.spec(context.identity(), context.loaded_model()))
+        model = context.loaded_model()
+        task = self.task(context.data.load(), model)
+        jobs = context.jobs_per_slice(task, task.spec(context.identity(), model))
         return [replace(job, spec={**job.spec, "shown": max(0, SHOWN - (job.part or (0, 0))[0])}) for job in jobs]
 
     def report(self, context: ReportContext) -> StudyReport:

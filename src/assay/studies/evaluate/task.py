@@ -15,8 +15,8 @@ from assay.core.attributions import Attributions
 from assay.core.errors import SpecError
 from assay.core.memory import trim_heap
 from assay.core.progress import Progress
-from assay.core.spec import Spec
 from assay.core.types import Attribution, Example, Scale, Target, Unit
+from assay.core.user_code import identity
 from assay.evaluation.attribution_metric import descending_order, rationale_units, without_unseen
 from assay.evaluation.metrics import is_faithfulness
 from assay.experiments.job import JobContext, JobResult, Row
@@ -25,6 +25,7 @@ from assay.explainers.session import Session
 from assay.faithfulness.protocol import get_protocol
 from assay.masking.game import Game
 from assay.masking.removal import REMOVALS, removal_for
+from assay.masking.units import kind_for
 from assay.models.model import Model
 from assay.models.target import Targets
 from assay.training.gold_labels import GoldLabels, gold_labels
@@ -53,10 +54,10 @@ class EvaluateTask:
             "kind": "evaluate",
             "revision": self.revision,
             **model_identity,
-            "methods": {name: [str(Spec.of(m)), m.facts.revision] for name, m in self.methods.items()},
-            "metrics": {name: [str(Spec.of(m)), m.facts.revision] for name, m in self.metrics.items()},
-            "agreement": [str(Spec.of(self.agreement)), self.agreement.facts.revision],
-            "units": s.units,
+            "methods": {name: identity(method) for name, method in self.methods.items()},
+            "metrics": {name: identity(metric) for name, metric in self.metrics.items()},
+            "agreement": identity(self.agreement),
+            "units": s.units if model is None else kind_for(model, s.units),
             "removal": s.removal if model is None else removal_for(model, s.removal).name,
             "scope": s.scope,
             "target": self.explained_classes,

@@ -17,7 +17,7 @@ from assay.studies.randomise.study import Randomise
 HALF = 0.5  # a correlation whose interval lies above it is preserved, one whose interval lies below it is lost
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Randomised(StudyResult):
     """Correlations of explanations before and after re-initialising blocks."""
 

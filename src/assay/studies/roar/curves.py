@@ -22,7 +22,7 @@ from assay.experiments.training_task import TrainingTask
 from assay.explainers.methods import named_methods
 from assay.statistics.bootstrap import Interval
 from assay.studies.roar.study import RANDOM
-from assay.studies.roar.tasks import RankTask
+from assay.studies.roar.tasks import RankTask, RoarData
 
 MEASURABLE = "Measurable model"
 
@@ -34,6 +34,8 @@ class CurveStudy(Protocol):
     recursive: bool
     by: By
     target: Literal["gold", "predicted"]
+    test: str
+    test_limit: int | None
 
     @property
     def form(self) -> str:
@@ -79,6 +81,7 @@ class Curves:
     outside: Mapping[str, list[float]] = field(default_factory=dict)  # (I,) by method: share of unknown inputs (MaSF)
     words: int | None = None  # the last count, if words are counted instead of shares
     blind: frozenset[str] = frozenset()  # methods whose masks cannot reveal the gold label
+    notes: tuple[str, ...] = ()  # what may have been misread in the data
 
     @property
     def axis(self) -> list[float]:
@@ -173,7 +176,14 @@ def _join_seeds(cells: list[StudyCell], store: Store) -> Curves | None:
         outside=_outside(cells, seeds, store),
         words=study.steps[-1].k if study.by == "count" else None,
         blind=blind_methods(study),
+        notes=_notes(model, study),
     )
+
+
+def _notes(model: Any, study: Any) -> tuple[str, ...]:
+    """The notes on the three splits, each once."""
+    splits = RoarData(model.training, study.test, study.test_limit).load().values()
+    return tuple(dict.fromkeys(note for data in splits for note in data.notes))
 
 
 def blind_methods(study: CurveStudy) -> frozenset[str]:

@@ -89,7 +89,7 @@ def page(result: RoarResult, command: str | None = None) -> str:
         "studies/roar/page.html.jinja",
         title=f"Which words does a model of {result.curves[0].data} need?",
         verdict=result.verdict or ["No method is finished yet."],
-        warnings=[],
+        warnings=list(dict.fromkeys(note for curves in result.curves for note in curves.notes)),
         facts=_facts(result),
         score=result.score,
         studies=[

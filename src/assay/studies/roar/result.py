@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from assay.core.printable import printable
 from assay.core.render import write_page
 from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.verdict import ENOUGH, FAITHFUL, INCONCLUSIVE, NOT_FAITHFUL, Faithfulness
@@ -21,7 +22,7 @@ WORDS = {FAITHFUL: "faithful to a degree", NOT_FAITHFUL: "not faithful", INCONCL
 OUT_OF_DISTRIBUTION = 0.1  # share of inputs above which a measurable model's curve is not reliable; 0.05 is expected
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RoarResult:
     """The curves of a run with their verdicts."""
 
@@ -29,6 +30,10 @@ class RoarResult:
     score: Score = "macro_f1"
     clip: bool = False
     status: Status | None = None  # of the run that made the curves
+
+    def __repr__(self) -> str:
+        verdict = "\n".join(self.verdict)
+        return f"<RoarResult: {len(self.curves)} sets of curves, {self.score}>\n{printable(verdict)}"
 
     @cached_property
     def judged(self) -> list[dict[str, Faithfulness]]:

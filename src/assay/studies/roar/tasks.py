@@ -31,6 +31,7 @@ from assay.models.model import Model
 from assay.training.classifier import Trainable, predict
 from assay.training.encoded import encode_dataset
 from assay.training.gold_labels import gold_label
+from assay.training.splits import without_training
 
 SPLITS = ("train", "validation", "test")
 RANKS = "ranks.npz"
@@ -58,7 +59,8 @@ class RoarData:
 @lru_cache(maxsize=4)
 def _test_split(source: RoarData) -> Dataset:
     on = source.training.on
-    return on.load_with(split=source.test, limit=source.test_limit, seed=on.seed)
+    test = on.load_with(split=source.test, limit=source.test_limit, seed=on.seed)
+    return without_training(test, source.training.splits()[0])
 
 
 # --- ranking -----------------------------------------------------------------------------------------------------

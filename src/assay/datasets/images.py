@@ -1,0 +1,68 @@
+"""Images by path, in folders, and as bytes in tables."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.core.errors import InputError
+
+SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+
+
+def is_image(item: Any) -> bool:
+    """Whether this is a PIL image, an (H,W,C) array or the path of an image: a Path, or the name of a file."""
+    if isinstance(item, str):
+        return named_as_image(item) and Path(item).is_file()  # other texts that end in .png are texts
+    if isinstance(item, Path):
+        return not item.is_dir()
+    return (isinstance(item, np.ndarray) and item.ndim == 3) or type(item).__module__.startswith("PIL.")
+
+
+def named_as_image(name: str) -> bool:
+    return len(name) < 1024 and name.lower().endswith(SUFFIXES) and "\n" not in name and "\0" not in name
+
+
+def image_files(folder: Path) -> list[Path]:
+    """The images in a folder, by name."""
+    files = sorted(path for path in folder.iterdir() if named_as_image(path.name) and path.is_file())
+    if not files:
+        raise InputError(f"there is no image in {folder}; supported: {', '.join(SUFFIXES)}")
+    return files
+
+
+def open_image(image: Any, folder: Path | None = None) -> Any:
+    """Open an image given by path or as bytes; leave others as they are. folder: where the table of paths lies."""
+    if isinstance(image, Mapping) and image.get("bytes") is not None:
+        return _open(io.BytesIO(image["bytes"]), "an image of the table")
+    if isinstance(image, Mapping) and image.get("path"):
+        image = str(image["path"])
+    if not isinstance(image, str | Path):
+        return image
+    beside = Path(image) if folder is None else folder / image
+    path = beside if beside.is_file() else Path(image)
+    if not path.is_file():
+        raise InputError(f"there is no image file {str(image)!r}; give a path from here or from the folder of the data")
+    return _open(path, str(image))
+
+
+def _open(file: Any, name: str) -> Any:
+    """Read an image whole, upright as its camera was held, and without transparency, on white."""
+    try:
+        from PIL import Image, ImageOps
+    except ImportError as error:
+        raise InputError("image files need Pillow; install it with: pip install 'assay[images]'") from error
+    try:
+        with Image.open(file) as opened:
+            image = ImageOps.exif_transpose(opened)
+            if image.mode in ("L", "RGB"):
+                return image.copy()
+            over = Image.new("RGBA", image.size, "white")
+            over.alpha_composite(image.convert("RGBA"))
+            return over.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise InputError(f"cannot read {name} as an image: {error}") from error

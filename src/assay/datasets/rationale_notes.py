@@ -1,0 +1,38 @@
+"""Notes on rationales: offsets that do not count characters mark pieces of words or blanks."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from assay.core.types import Example, Span
+from assay.datasets.text_notes import is_common, share
+
+CUT = 0.2  # share of spans inside words above which offsets are likely to count something else
+
+
+def rationale_notes(examples: Sequence[Example]) -> Iterator[str]:
+    """What the user should know about the places that rationales mark."""
+    marked = [(_text(example, span), span) for example in examples for spans in example.rationales for span in spans]
+    blank = sum(not text[span.start : span.end].strip() for text, span in marked)
+    if is_common(blank, len(marked)):
+        yield f"{share(blank, len(marked))} rationale spans mark only blanks; {_ADVICE}"
+    cut = [text[span.start : span.end] for text, span in marked if _cuts_word(text, span)]
+    if len(cut) > CUT * len(marked):
+        yield f"{share(len(cut), len(marked))} rationale spans begin or end inside a word ({cut[0]!r}); {_ADVICE}"
+
+
+_ADVICE = "offsets count characters, not bytes, and tokens only in a column named ..._tokens."
+
+
+def _text(example: Example, span: Span) -> str:
+    return (example.text_pair if span.segment else example.text) or ""
+
+
+def _cuts_word(text: str, span: Span) -> bool:
+    return any(0 < at < len(text) and _is_letter(text[at - 1]) and _is_letter(text[at]) for at in span[1:])
+
+
+def _is_letter(char: str) -> bool:
+    """Of a script with upper and lower case: others, such as Chinese, do not put blanks between words."""
+    return unicodedata.category(char) in ("Lu", "Ll")
