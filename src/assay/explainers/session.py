@@ -22,7 +22,6 @@ from assay.explainers.white_box import explain_white_box
 from assay.masking.game import Game
 from assay.masking.removal import Removal, removal_for
 from assay.masking.units import divide, kind_for
-from assay.models.batches import default_budget as default_budget
 from assay.models.encoding import Encoding
 from assay.models.load import load_model
 from assay.models.model import Model
@@ -36,7 +35,6 @@ SETTINGS = {
     "batch_tokens": int | None,
 }
 CHUNK = 64  # inputs that share a Game; bounds memory use
-ALL = 1 << 20  # positions at once for a function: it is asked in batches of its own, and never twice for equal texts
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Session:
         by_name = {name: with_baseline(method, removal) for name, method in methods.items()}
         if batch_tokens is not None and batch_tokens < 1:
             raise SpecError(f"batch_tokens={batch_tokens}: give at least 1, or leave it out")
-        budget = batch_tokens or (ALL if loaded.family.opaque else default_budget(loaded.device))
+        budget = batch_tokens or loaded.budget
         return Session(
             loaded, by_name, kind_for(loaded, units), removal_for(loaded, removal), scope, seed, budget, removal
         )

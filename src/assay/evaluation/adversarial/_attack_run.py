@@ -22,7 +22,7 @@ from assay.evaluation.adversarial.top_k_sum_change import TopKSumChange
 from assay.explainers.methods import named_methods
 from assay.explainers.protocols import WhiteBox
 from assay.explainers.round import Round
-from assay.explainers.session import CHUNK, Session, default_budget
+from assay.explainers.session import CHUNK, Session
 from assay.explainers.white_box import batch_with_units
 from assay.masking.units import pad_unseen
 from assay.models.batches import run_in_batches
@@ -43,7 +43,7 @@ class AttackRun:
     def run(self, model: Any, examples: Sequence[Example], bar: Progress | None) -> list[Row]:
         """One row per method, objective and example."""
         loaded = load_model(model)
-        budget = self.settings.batch_tokens or default_budget(loaded.device) // SECOND
+        budget = self.settings.batch_tokens or loaded.budget // SECOND
         session = Session.create(
             loaded,
             named_methods(self.settings.methods),
