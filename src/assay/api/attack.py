@@ -8,13 +8,12 @@ from typing import Any
 
 from assay.api.settings import make_settings
 from assay.core.notices import said_once
+from assay.datasets.columns import ColumnMap
 from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
 from assay.studies.attack.result import MEASURED, Attacked
-from assay.studies.attack.study import Attack
-
-LIMIT = 16  # examples by default
+from assay.studies.attack.study import LIMIT, Attack
 
 
 @said_once
@@ -24,6 +23,7 @@ def attack(
     methods: Sequence[Any] | str | None = None,
     *,
     limit: int | None = LIMIT,
+    columns: ColumnMap | str | None = None,
     store: str | Path | None = None,
     progress: bool | None = None,
     **settings: Any,
@@ -32,12 +32,13 @@ def attack(
 
     model: anything `load_model` takes. data: anything `load_dataset` takes. methods: specs of differentiable methods;
     None is the three of the Oxford thesis, with integrated gradients measured to a tolerance (see `measured`).
-    limit: a random subset of this many examples. store: a folder for finished work; None is a cache folder.
+    limit: a random subset of this many examples. columns: as in `load_dataset`. store: a folder for finished work; None
+    is a cache folder.
     settings: further fields of `Attack` (objectives, epsilon, steps, ...).
     """
     default = {"measured": MEASURED} if methods is None else {}
     study = make_settings(Attack, {"methods": methods, **default, **settings})
-    loaded, dataset = load_model(model), load_dataset(data)
+    loaded, dataset = load_model(model), load_dataset(data, columns=columns)
     dataset = dataset if limit is None else dataset.take(limit, study.seed)
     records = run_study(study, "attack", loaded, dataset, store=store, progress=progress)
     return Attacked(loaded, dataset, study, [row for record in records for row in record.rows])

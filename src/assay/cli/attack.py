@@ -13,7 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 import assay
-from assay.api.attack import LIMIT
 from assay.cli._jobs import resumable
 from assay.cli._options import (
     DATA_OPTIONS,
@@ -30,8 +29,7 @@ from assay.cli._options import (
 )
 from assay.cli._output import finish_study, interval_cell
 from assay.core.files import check_writable
-from assay.studies.attack.result import MEASURE_NAMES
-from assay.studies.attack.study import Attack
+from assay.studies.attack.study import LIMIT, Attack
 
 if TYPE_CHECKING:
     from assay.studies.attack.result import Attacked
@@ -64,6 +62,8 @@ def attack(
 
 def _table(result: Attacked) -> Table:
     """What the attack changed, for each method and objective."""
+    from assay.studies.attack.result import MEASURE_NAMES
+
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     for row in result.summary:
         table.add_row(Text(row["method"].split("(")[0], style="bold"), Text(row["objective"], style="dim"))

@@ -44,6 +44,8 @@ def run_study(
     """Run a study on a model and data in memory; its jobs have the same keys as in a plan."""
     worker = Worker(open_store(store))
     jobs = study.jobs(StudyContext(InMemoryModel(model), InMemoryData(dataset), {"study": name}, worker))
+    if not all(worker.store.has(job.key) for job in jobs):
+        worker.store.prepare()
     steps = study.steps_per_example(model)
     with Progress(name, len(dataset) * steps, progress) as bar:
         return [worker.load_or_compute(job, bar, job.size * steps) for job in jobs]

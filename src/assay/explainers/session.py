@@ -10,7 +10,7 @@ from assay.core.attributions import Attributions
 from assay.core.errors import AssayError, InputError, SpecError
 from assay.core.memory import trim_heap
 from assay.core.progress import Progress
-from assay.core.spec import Spec
+from assay.core.spec import Spec, check_type
 from assay.core.types import Attribution, Cost, Example, Target
 from assay.explainers import METHODS
 from assay.explainers.black_box import explain_black_box
@@ -27,6 +27,13 @@ from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.target import parse_target
 
+SETTINGS = {
+    "units": str,
+    "removal": str | None,
+    "scope": int | str | None,
+    "seed": int,
+    "batch_tokens": int | None,
+}
 CHUNK = 64  # inputs that share a Game; bounds memory use
 
 
@@ -53,11 +60,16 @@ class Session:
         seed: int = 0,
         batch_tokens: int | None = None,
     ) -> Session:
+        given = {"units": units, "removal": removal, "scope": scope, "seed": seed, "batch_tokens": batch_tokens}
+        for name, value in given.items():
+            check_type(name, value, SETTINGS[name])
+        if not methods:
+            raise SpecError("no method is named; give at least one, such as occlusion; `assay list methods` shows all")
         loaded = load_model(model)
         check_visible(methods, loaded)
         by_name = {name: with_baseline(method, removal) for name, method in methods.items()}
         if batch_tokens is not None and batch_tokens < 1:
-            raise SpecError(f"batch_tokens={batch_tokens}: give at least 1, or None for the default")
+            raise SpecError(f"batch_tokens={batch_tokens}: give at least 1, or leave it out")
         budget = batch_tokens or loaded.budget
         return Session(
             loaded, by_name, kind_for(loaded, units), removal_for(loaded, removal), scope, seed, budget, removal
