@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias, get_args
@@ -11,11 +12,13 @@ from torch import Tensor
 
 from assay.core.errors import SpecError, UnsupportedError, nearest
 from assay.core.progress import Progress
+from assay.core.ranges import COUNT, NOT_NEGATIVE, POSITIVE, check_ranges
 from assay.core.rng import seed_of
 from assay.core.spec import Spec
 from assay.core.types import Attribution, Example, Scale, Target
 from assay.evaluation.adversarial._ascent import AscentSettings, AttackObjective, AttackProblem, AttackState, ascend
 from assay.evaluation.adversarial._top import SHARE, check_share, top_k
+from assay.evaluation.adversarial.attack_cost import AttackCost
 from assay.evaluation.adversarial.probability_change import ProbabilityChange
 from assay.evaluation.adversarial.rank_change import RankChange
 from assay.evaluation.adversarial.top_k_sum_change import TopKSumChange
@@ -30,8 +33,21 @@ from assay.models.load import load_model
 from assay.statistics.bootstrap import intervals
 
 Row: TypeAlias = dict[str, Any]
+RANGES = {
+    **dict.fromkeys(("steps", "halve", "patience", "batch_tokens"), COUNT),
+    **dict.fromkeys(("epsilon", "rate"), POSITIVE),
+    **dict.fromkeys(("alpha", "beta", "tolerance", "matched", "shown"), NOT_NEGATIVE),
+}
+TRIED = 2  # inputs on which the cost is measured
 SECOND = 8  # times fewer positions per pass: the graph of a second derivative is larger
-MEASURES = ("rank_change", "top_k_sum_change", "probability_change", "absolute_probability_change", "succeeded")
+MEASURES = (
+    "rank_change",
+    "top_k_sum_change",
+    "probability_change",
+    "absolute_probability_change",
+    "moved",
+    "succeeded",
+)
 
 
 @dataclass(frozen=True)
@@ -42,8 +58,9 @@ class TopKAttack:
     derivative of the model; k = max(1, floor(share x units)). Objectives:
     prediction_kept (Ghorbani et al.; "unconstrained" in the thesis): D, over all delta that keep the predicted class;
     probability_matched ("constrained" in the thesis): alpha D - beta (m(x) - m(x + delta))^2, m = its probability.
-    With `relative`, epsilon is in units of the root mean square of the input's own embeddings: entries are about 0.05
-    in BERT and 1 to 10 in T5, so an absolute epsilon is not comparable across models.
+    With `relative`, epsilon is in units of the root mean square of the input's own embeddings, so that at 1 a word may
+    move by its own size. Entries are about 0.05 in BERT and 1 to 10 in T5: an absolute epsilon means something else for
+    every model.
     `measured` names, for each of `methods`, a method that explains before and after the attack in its place, e.g.
     integrated gradients with more nodes; otherwise an attack may exploit quadrature errors.
     Weakness: the attacked embeddings belong to no text; a failed attack does not show robustness.
@@ -59,17 +76,17 @@ class TopKAttack:
     """Methods that explain before and after the attack, one for each attacked method. Default: the attacked method."""
     objectives: tuple[AttackObjective, ...] = ("prediction_kept", "probability_matched")
     """prediction_kept keeps the predicted class, probability_matched also its probability."""
-    epsilon: float = 2.0
+    epsilon: float = 0.5
     """Largest change of any entry of an embedding."""
-    relative: bool = False
-    """Measure epsilon in root mean squares of the input's embeddings."""
+    relative: bool = True
+    """Measure epsilon in root mean squares of the input's embeddings: at 1, a word may move by its own size."""
     share: float = SHARE
     """Share of the units whose scores the attack lowers (the top k)."""
     alpha: float = 1.0
     """Weight of the explanation in probability_matched."""
     beta: float = 1.0
     """Weight of the probability in probability_matched."""
-    steps: int = 500
+    steps: int = 100
     """Largest number of steps of gradient ascent."""
     rate: float = 0.1
     """Step size of gradient ascent."""
@@ -105,10 +122,7 @@ class TopKAttack:
         if self.measured is not None and len(self.measured) != len(self.methods):
             given = f"{len(self.methods)} methods and {len(self.measured)} measured"
             raise SpecError(f"attack: {given} methods; give one measured method for each method, or none")
-        positive = {name: getattr(self, name) for name in ("epsilon", "rate", "steps", "halve", "patience")}
-        for name, value in positive.items():
-            if not value > 0:
-                raise SpecError(f"attack: {name}={value} is not allowed; give a number above 0")
+        check_ranges(self, **RANGES)
 
     def run(self, model: Any, examples: Sequence[Example], bar: Progress | None = None) -> list[Row]:
         """One row per method, objective and example."""
@@ -124,6 +138,18 @@ class TopKAttack:
         chunks = [numbered[i : i + CHUNK] for i in range(0, len(numbered), CHUNK)]
         return [row for chunk in chunks for row in self._chunk(session, chunk, bar)]
 
+    def cost(self, model: Any, examples: Sequence[Example]) -> AttackCost:
+        """What `run` needs at most, from two steps on the first inputs."""
+        loaded, few = load_model(model), list(examples[:TRIED])
+        trial = replace(self, steps=2, objectives=self.objectives[:1], measured=None, shown=0)
+        before, start = replace(loaded.passes), time.perf_counter()
+        trial.run(loaded, few)
+        seconds = time.perf_counter() - start
+        passes = loaded.passes.forwards - before.forwards + loaded.passes.backwards - before.backwards
+        times = self.steps / 2 * len(self.objectives) * len(examples) / len(few)
+        attacks = len(self.methods) * len(self.objectives)
+        return AttackCost(len(examples), attacks, self.steps, round(passes * times), seconds * times)
+
     def _chunk(self, session: Session, chunk: Sequence[tuple[int, Example]], bar: Progress) -> Iterator[Row]:
         scale = None if session.model.task == "regression" else self.scale  # it has one scale
         on = session.open(chunk, [Target(scale=scale)] * len(chunk))
@@ -134,16 +160,15 @@ class TopKAttack:
                 def attack(
                     batch: list[int], _: int, method: Any = method, objective: AttackObjective = objective
                 ) -> list[Row]:
-                    return self._attack(session, method, objective, on, batch)
+                    return self._attack(session, method, objective, on, batch, bar)
 
                 budget = max(1, session.budget // getattr(method, "rows", 1))
                 for batch, attacked in run_in_batches([len(e) for e in on.encodings], budget, attack):
                     rows |= {i: {"method": name, **row} for i, row in zip(batch, attacked, strict=True)}
-                    bar.advance(len(batch))
                 yield from (rows[i] for i in sorted(rows))
 
     def _attack(
-        self, session: Session, method: Any, objective: AttackObjective, on: Round, index: list[int]
+        self, session: Session, method: Any, objective: AttackObjective, on: Round, index: list[int], bar: Progress
     ) -> list[Row]:
         """All inputs of a batch at once."""
         encodings = [on.encodings[i] for i in index]
@@ -158,11 +183,16 @@ class TopKAttack:
             objective, self.alpha, self.beta, self.steps, self.rate, self.halve, self.tolerance, self.patience
         )
         k = [top_k(e.players, self.share) for e in encodings]
-        state = ascend(problem, rule, epsilon, k)
+        state = ascend(problem, rule, epsilon, k, bar)
         if (measuring := self._measuring_method(session, method)) is not method:
             state.explain_with(replace(problem, method=measuring))
         pairs = [_pair(session, method, on, i, state, b) for b, i in enumerate(index)]
-        reach = {"epsilon": epsilon, "epsilon_in_scale": epsilon / scale, "delta": state.best_delta.abs().amax((1, 2))}
+        reach = {
+            "epsilon": epsilon,
+            "epsilon_in_scale": epsilon / scale,
+            "delta": state.best_delta.abs().amax((1, 2)),
+            "moved": problem.size(state.best_delta) / scale,
+        }
         return [
             self._row(state, b, pair, k[b], objective, {name: float(value[b]) for name, value in reach.items()})
             | self._shown(state, b, pair, on.indices[index[b]])
@@ -245,7 +275,14 @@ def summary(rows: Sequence[Row]) -> list[Row]:
     return [_summary_row(*key, group) for key, group in groups.items()]
 
 
+def _measure(row: Row, name: str) -> float:
+    """Rows of earlier versions have only the largest entry of the move."""
+    if name == "moved" and name not in row:
+        return float(row["delta"] / row["epsilon"] * row["epsilon_in_scale"])
+    return float(row[name])
+
+
 def _summary_row(method: str, objective: str, rows: Sequence[Row]) -> Row:
-    measured = intervals([[float(row[name]) for row in rows] for name in MEASURES])
+    measured = intervals([[float(_measure(row, name)) for row in rows] for name in MEASURES])
     numbers = {name: [i.value, i.low, i.high] for name, i in zip(MEASURES, measured, strict=True)}
     return {"method": method, "objective": objective, "n": len(rows), **numbers}

@@ -13,6 +13,7 @@ from assay.core.attributions import Attributions
 from assay.core.errors import ModelError, SpecError, nearest
 from assay.core.memory import trim_heap
 from assay.core.progress import Progress
+from assay.core.ranges import COUNT, check_range
 from assay.core.spec import Spec
 from assay.core.types import Attribution, Example, Scale, Target
 from assay.explainers.methods import named_methods
@@ -70,6 +71,7 @@ class LayerRandomisation:
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
+        check_range("batch_tokens", self.batch_tokens, COUNT)
         if not self.methods or not self.modes or not self.seeds:
             raise SpecError("randomise needs at least one method, one mode and one seed")
         for mode in self.modes:
@@ -142,7 +144,7 @@ def _rows(
     for whole, broken in zip(before, after, strict=True):
         for method in whole:
             for old, new in zip(whole[method], broken[method], strict=True):
-                values = {"spearman": correlation(old, new), "value": new.value_full}
+                values = {"spearman": correlation(old, new), "value": new.value_full, "value_intact": old.value_full}
                 yield {"example": old.example_id, "method": method, **where, **values}
 
 
