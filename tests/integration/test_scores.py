@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
-import shap
-import torch
 
 import assay
 
@@ -101,23 +98,3 @@ def test_words_that_the_tokenizer_divides_keep_their_total(folder: Path) -> None
         by_word["charming" if unit.start >= 13 else "unbelievably"] += float(score)
     assert by_word == pytest.approx({"unbelievably": 3.0, "charming": -1.0})
     assert len(shown.units) > 2, "the tokenizer divides a word"
-
-
-@pytest.mark.slow  # SHAP compiles its own code on the first call
-def test_shap_beside_kernel_shap(folder: Path) -> None:
-    """SHAP explains the built-in model through its own text masker, and is judged beside our methods."""
-    model = assay.load_model("builtin")
-
-    def predict(texts: np.ndarray) -> np.ndarray:
-        batch = model.tokenizer(list(map(str, texts)), return_tensors="pt", padding=True)
-        with torch.inference_mode():
-            return model.hf(**batch).logits.softmax(-1).numpy()
-
-    data = list(assay.load_dataset("builtin"))[:10]
-    explainer = shap.Explainer(predict, shap.maskers.Text(model.tokenizer), output_names=list(model.labels))
-    given = assay.Attributions.from_shap(explainer([example.text for example in data], silent=True))
-    assert len(given) == 2 * len(data)
-    result = assay.evaluate(model, data, ["kernel_shap", "random"], scores={"shap": given}, store="store")
-    rows = {row["method"]: row["value"] for row in result.table() if row["metric"] == "comprehensiveness"}
-    assert rows["shap"] > rows["random"]
-    assert result.evaluation.agreement["shap ~ kernel_shap"].mean() > 0.5

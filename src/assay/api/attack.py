@@ -9,14 +9,14 @@ from typing import Any
 
 from assay.api.settings import make_settings
 from assay.core.notices import said_once
+from assay.datasets.columns import ColumnMap
 from assay.datasets.load import load_dataset
 from assay.evaluation.adversarial.attack_cost import AttackCost
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
 from assay.studies.attack.result import MEASURED, Attacked
-from assay.studies.attack.study import Attack
+from assay.studies.attack.study import LIMIT, Attack
 
-LIMIT = 16  # examples by default
 LONG = 300.0  # seconds
 
 
@@ -27,6 +27,7 @@ def attack(
     methods: Sequence[Any] | str | None = None,
     *,
     limit: int | None = LIMIT,
+    columns: ColumnMap | str | None = None,
     store: str | Path | None = None,
     progress: bool | None = None,
     on_start: Callable[[AttackCost], None] | None = None,
@@ -36,13 +37,13 @@ def attack(
 
     model: anything `load_model` takes. data: anything `load_dataset` takes. methods: specs of differentiable methods;
     None is the three of the Oxford thesis, with integrated gradients measured to a tolerance (see `measured`).
-    limit: a random subset of this many examples. store: a folder for finished work; None is a cache folder.
-    on_start: called with the cost, measured on two steps, before an attack starts; None warns of a long one.
+    limit: a random subset of this many examples. columns: as in `load_dataset`. store: a folder for finished work; None
+    is a cache folder. on_start: called with the cost, measured on two steps, before the work; None warns of a long one.
     settings: further fields of `Attack` (objectives, epsilon, steps, ...).
     """
     default = {"measured": MEASURED} if methods is None else {}
     study = make_settings(Attack, {"methods": methods, **default, **settings})
-    loaded, dataset = load_model(model), load_dataset(data)
+    loaded, dataset = load_model(model), load_dataset(data, columns=columns)
     dataset = dataset if limit is None else dataset.take(limit, study.seed)
 
     def tell(missing: int) -> None:

@@ -13,7 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 import assay
-from assay.api.attack import LIMIT
 from assay.cli._jobs import resumable
 from assay.cli._options import (
     DATA_OPTIONS,
@@ -31,8 +30,7 @@ from assay.cli._options import (
 from assay.cli._output import finish_study, interval_cell
 from assay.core.console import Console
 from assay.core.files import check_writable
-from assay.studies.attack.result import MEASURE_NAMES
-from assay.studies.attack.study import Attack
+from assay.studies.attack.study import LIMIT, Attack
 
 if TYPE_CHECKING:
     from assay.evaluation.adversarial.attack_cost import AttackCost
@@ -72,6 +70,8 @@ def _print_cost(cost: AttackCost) -> None:
 
 def _table(result: Attacked) -> Table:
     """What the attack changed, for each method and objective."""
+    from assay.studies.attack.result import MEASURE_NAMES
+
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     for row in result.summary:
         table.add_row(Text(row["method"].split("(")[0], style="bold"), Text(row["objective"], style="dim"))

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ast
+import errno
+import os
 import sys
+import tempfile
+import traceback
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, UnusedCliTokensError
@@ -21,6 +26,8 @@ COMMANDS = {
     "Experiment plans": ("run", "status", "report", "pack", "unpack"),
     "Look up": ("list", "data"),
 }
+
+UNEXPECTED = 70  # exit code of errors of Assay itself (EX_SOFTWARE)
 
 app = App(
     name="assay",
@@ -61,12 +68,14 @@ def _sentence(error: Exception) -> str:
             command = " ".join(["assay", *(chain or ())])
             return f"{argument.name} needs a value. Run `{command} --help` to see all options."
         case UnusedCliTokensError(unused_tokens=[token, *_]):
-            return f"Unexpected argument {token!r}."
+            return f"unexpected argument {token!r}."
+        case CycloptsError():
+            return str(error)[:1].lower() + str(error)[1:]  # as all other errors
     return str(error)
 
 
 def main() -> None:
-    """Run a command. Refused input ends with one sentence and exit code 2, Ctrl-C with exit code 130."""
+    """Run a command. Exit codes: 2 for refused input, 130 for Ctrl-C, 70 for an error of Assay's own."""
     console = Console(stderr=True, soft_wrap=True)
     shown: set[str] = set()
 
@@ -81,8 +90,45 @@ def main() -> None:
         for plugin in plugins:
             assay.load_plugin(plugin)
         app(arguments)
-    except (AssayError, CycloptsError) as error:
-        console.print(f"error: {_sentence(error)}", style="red")
-        sys.exit(2)
+        sys.stdout.flush()  # a full disk shows here, not after the last sentence
     except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:  # `assay list | head`: nobody reads on
+        _drop_output()
+        sys.exit(1)
+    except Exception as error:
+        sentence, code = _ending(error)
+        console.print(f"error: {sentence}", style="red")
+        sys.exit(code)
+
+
+def _ending(error: Exception) -> tuple[str, int]:
+    """The sentence and the exit code with which a command ends."""
+    if isinstance(error, AssayError | CycloptsError):
+        return _sentence(error), 2
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+        _drop_output()
+        return "Cannot write the output: no space left on the device.", 2
+    return _unexpected(error), UNEXPECTED
+
+
+def _drop_output() -> None:
+    """Send what is still in the buffer nowhere: Python would try again to write it at exit, and fail."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _unexpected(error: Exception) -> str:
+    """One sentence about an error that no code expected, with its traceback in a file."""
+    from assay.cli._output import command_line
+
+    first = (str(error).strip() or "no message").splitlines()[0][:300]
+    what = f"{type(error).__name__}: {first}"
+    try:
+        descriptor, log = tempfile.mkstemp(prefix="assay-error-", suffix=".log")
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"assay {__version__}, Python {sys.version.split()[0]}: {command_line()}\n")
+            file.writelines(traceback.format_exception(error))
+    except OSError:
+        return f"Assay failed unexpectedly ({what}); there is no space for a log file."
+    return f"Assay failed unexpectedly ({what}). Please report it with the log {log}."

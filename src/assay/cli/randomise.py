@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 import assay
-from assay.api.randomise import LIMIT
 from assay.cli._jobs import resumable
 from assay.cli._options import (
     DATA_OPTIONS,
@@ -30,7 +29,7 @@ from assay.cli._options import (
 from assay.cli._output import finish_study, interval_cell
 from assay.core.files import check_writable
 from assay.reports.method_style import short_names
-from assay.studies.randomise.study import Randomise
+from assay.studies.randomise.study import LIMIT, Randomise
 
 if TYPE_CHECKING:
     from assay.studies.randomise.result import Randomised

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.errors import AssayError, SpecError, nearest
+from assay.core.names import shareable
 from assay.core.spec import Spec, parse, split
 from assay.core.user_code import load_plugin
 from assay.experiments.job import Job
@@ -84,6 +85,7 @@ def _cells(root: YamlNode, models: Models, data: Mapping[str, DataReference], wo
                 continue
             for dataset in _datasets(nodes[name], data, model):
                 tags = {"study": name, "model": model.name, **dict(model.tags), "data": dataset.name}
+                tags = {tag: shareable(value) if isinstance(value, str) else value for tag, value in tags.items()}
                 jobs = _jobs(study, StudyContext(model, dataset, tags, worker), nodes[name])
                 yield StudyCell(name, study, model, dataset, tuple(jobs))
 
@@ -150,7 +152,7 @@ def select_jobs(plan: Plan, only: Mapping[str, str]) -> Plan:
     keys = {job.key for job in jobs if all(str(job.tags.get(tag)) in values for tag, values in wanted.items())}
     if not keys:
         pairs = ", ".join(f"{tag}={value}" for tag, value in only.items())
-        raise SpecError(f"No job of the plan {plan.name} matches {pairs}.")
+        raise SpecError(f"no job of the plan {plan.name} matches {pairs}.")
     for key in reversed(list(plan.jobs)):  # needs come before the jobs that need them
         if key in keys:
             keys |= set(plan.jobs[key].needs)
@@ -163,7 +165,8 @@ def _tag_values(tag: str, values: str, jobs: Sequence[Job]) -> list[str]:
     if tag not in tags:
         raise SpecError(f"--only {tag}={values}: {nearest(tag, tags)}")
     known = dict.fromkeys(str(job.tags[tag]) for job in jobs if tag in job.tags)
-    for value in split(values):
+    wanted = [shareable(value) for value in split(values)]
+    for value in wanted:
         if value not in known:
             raise SpecError(f"--only {tag}={value}: {nearest(value, known)}")
-    return split(values)
+    return wanted

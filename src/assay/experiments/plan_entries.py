@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any
 
 from assay.core.errors import SpecError
+from assay.core.names import shareable
 from assay.core.spec import Spec
 from assay.experiments.job import Job
 from assay.experiments.references import DataReference, ExternalModel, Pairs, TrainedModel
@@ -123,7 +124,7 @@ def _trained_models(name: str, node: YamlNode, data: Mapping[str, DataReference]
         settings = {**chosen, "on": data[chosen["on"]], **rest}
         task: TrainingTask = build_node(node, Spec("train", tuple(settings.items())), TrainingTask)
         _check_score(node, requirement, task)
-        tags = {"grid": name, "base": task.train, "trained_on": task.on.name, "seed": task.seed}
+        tags = {"grid": name, "base": shareable(task.train), "trained_on": task.on.name, "seed": task.seed}
         job = node.reading(partial(task.job, {"study": "train", "model": full_name, **tags}, keep=keep))
         yield TrainedModel(full_name, job.key, task.on, tuple(tags.items()), requirement, task), job
 

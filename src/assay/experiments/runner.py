@@ -48,6 +48,8 @@ def run_study(
     """
     worker = Worker(open_store(store))
     jobs = study.jobs(StudyContext(InMemoryModel(model), InMemoryData(dataset), {"study": name}, worker))
+    if not all(worker.store.has(job.key) for job in jobs):
+        worker.store.prepare()
     steps = study.steps_per_example(model)
     missing = sum(job.size for job in jobs if not worker.store.has(job.key))
     if on_start is not None and missing:

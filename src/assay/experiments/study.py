@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 from assay.core.additions import Additions
 from assay.core.catalog import Catalog
 from assay.core.form import why_not_callable, why_not_frozen
+from assay.core.names import shareable
 from assay.experiments.job import Job, Row, Task
 from assay.experiments.references import AnyData, AnyModel, ExternalModel, InMemoryModel
 from assay.experiments.store import Record, Store
@@ -76,7 +77,7 @@ class StudyCell:
 
     @property
     def title(self) -> str:
-        return f"{self.model.name} on {self.data.name}"
+        return f"{shareable(self.model.name)} on {shareable(self.data.name)}"
 
     @property
     def tags(self) -> Mapping[str, Any]:

@@ -40,9 +40,8 @@ class AnswerReader:
         if self.task == "regression":
             return "values"
         if self.kind is None:
-            return "probabilities or logits, to be detected from the first answer"
-        taken = "probabilities, whose logarithms are the logits" if self.kind == "probability" else "logits"
-        return f"{taken} ({self.origin})"
+            return "probabilities or logits, as its first answer will show"
+        return f"{'probabilities' if self.kind == 'probability' else 'logits'} ({self.origin})"
 
     def rows(self, answer: Any, n: int) -> Rows:
         """An answer as (n, outputs); BadAnswerError if it is anything but what the first answers were."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.core.names import shareable
 from assay.datasets.dataset import Dataset
 from assay.models.model import Model
 from assay.statistics.power import SMALL
@@ -23,7 +24,7 @@ def data_fact(data: Dataset) -> Fact:
     split = f", {data.split}" if data.split else ""
     columns = [data.roles[role] for role in ("text", "text_pair", "label", "score") if role in data.roles]
     read = f"; columns: {', '.join(columns)}" if columns else ""
-    return Fact("data", data.name or "unnamed", f"{len(data)} examples{split}{read}")
+    return Fact("data", shareable(data.name) or "unnamed", f"{len(data)} examples{split}{read}")
 
 
 def study_facts(model: Model, data: Dataset, more: Sequence[Fact]) -> list[Fact]:

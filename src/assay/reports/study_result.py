@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from assay.core.names import shareable
 from assay.core.printable import one_line, printable
 from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
@@ -48,9 +49,9 @@ class StudyResult:
     def settings(self) -> dict[str, Any]:
         """Everything that changes a number."""
         return {
-            "model": self.model.name,
+            "model": shareable(self.model.name),
             "model fingerprint": self.model.fingerprint,
-            "data": self.data.name,
+            "data": shareable(self.data.name),
             "data fingerprint": self.data.fingerprint,
             "study": str(Spec.of(self.study)),
             "revision": self.study.revision,

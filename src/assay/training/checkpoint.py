@@ -36,7 +36,9 @@ def read_checkpoint(folder: Path, identity: str) -> dict[str, Any] | None:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)  # never runs code
     except Exception as error:
         raise AssayError(f"cannot read the checkpoint {path}: {error}; delete it and train again") from error
-    if state.get("identity") != identity:
+    if not isinstance(state, dict) or "identity" not in state:
+        raise AssayError(f"{path} is not a checkpoint of a training; delete it and train again")
+    if state["identity"] != identity:
         raise AssayError(
             f"{folder} contains an unfinished training run with a different recipe, data or model; "
             "resume with the same settings, choose another folder, or overwrite it"

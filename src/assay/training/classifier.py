@@ -30,7 +30,7 @@ from assay.training.history import History
 from assay.training.loop import Loss, OnCheck, fit
 from assay.training.pretrained import pretrained_model
 from assay.training.recipe import LOSS, Recipe
-from assay.training.run_folder import check_folder, clear_folder, save_run, training_card
+from assay.training.run_folder import check_folder, clear_folder, save_run, training_card, training_in
 from assay.training.scratch import is_scratch, scratch_model
 
 TASKS = ("classification", "regression")
@@ -90,14 +90,14 @@ def train_classifier(
     """
     recipe = _with_direction(recipe or Recipe(), more.get("metrics") or {})
     folder = None if output is None else check_folder(Path(output), base, overwrite=overwrite)
-    model = initial_model(base, train, validation, recipe.seed, max_length=max_length, task=task, device=device)
-    if folder is not None and overwrite:
-        clear_folder(folder)  # only now, as the base might not exist
-    history = fine_tune(model, train, validation, recipe, folder=folder, **more)
-    if folder is None:
-        return TrainingResult(model, history)
-    model = replace(model, name=folder.name)
-    save_run(folder, model, training_card(model, base, recipe, history, train, validation))
+    with training_in(folder):
+        model = initial_model(base, train, validation, recipe.seed, max_length=max_length, task=task, device=device)
+        if folder is not None and overwrite:
+            clear_folder(folder)  # only now, as the base might not exist
+        history = fine_tune(model, train, validation, recipe, folder=folder, **more)
+        if folder is not None:
+            model = replace(model, name=folder.name)
+            save_run(folder, model, training_card(model, base, recipe, history, train, validation))
     return TrainingResult(model, history)
 
 

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
-from assay.core.errors import ModelError, SpecError, nearest
+from assay.core.errors import AssayError, ModelError, SpecError, nearest
 from assay.core.progress import Progress
 from assay.core.rng import seed_of
 from assay.training.batching import epoch_batches
@@ -65,10 +65,17 @@ def fit(
     from which the same call resumes; resume_key: anything else that must be equal to resume. on_check: called after
     every validation. progress: show a bar; None: on a terminal. save_seconds: minimum time between checkpoints.
     """
+    if not (isinstance(save_seconds, int | float) and 0 <= save_seconds < math.inf):
+        raise SpecError(f"save_seconds={save_seconds}: give the seconds between two checkpoints, 0 or more")
     run = _Run(model, data, loss, validate, recipe, key, resume_key, on_check)
     folder = None if folder is None else Path(folder)
     if folder is not None and (state := read_checkpoint(folder, run.identity)) is not None:
-        run.load_state(state)
+        try:
+            run.load_state(state)
+        except (KeyError, TypeError, ValueError, RuntimeError, AttributeError, IndexError) as error:
+            raise AssayError(
+                f"the checkpoint in {folder} is damaged ({type(error).__name__}); delete it and train again"
+            ) from error
     with (
         _preserved_random_state(),
         _preserved_modes(model),

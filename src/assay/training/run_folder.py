@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from assay.core.errors import AssayError
+from assay.core.errors import AssayError, StoreError
+from assay.core.files import check_folder_writable, replacing
+from assay.core.locks import only_writer
 from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
 from assay.models import hooks
@@ -22,6 +25,7 @@ from assay.training.history import History
 from assay.training.recipe import Recipe
 
 CARD = "training.json"  # written last: marks a finished run
+LOCK = "training.lock"  # held while a process trains in the folder
 FILES = (CARD, "config.json", "model.safetensors", "model.safetensors.index.json", "head.safetensors", "assay.json")
 
 
@@ -32,24 +36,39 @@ def check_folder(folder: Path, base: str | Path | Spec, *, overwrite: bool) -> P
         raise AssayError(f"{folder} is a file; choose a folder")
     if Path(str(base)).expanduser().resolve() == folder.resolve():
         raise AssayError(f"{folder} is also the base model; choose another folder")
-    if overwrite:
-        return folder
-    if (folder / CARD).exists():
+    if not overwrite and (folder / CARD).exists():
         raise AssayError(f"{folder} holds a finished training run; choose another folder or overwrite it (--overwrite)")
-    if folder.is_dir() and any(folder.iterdir()) and not any(folder.glob("checkpoint.*")):
+    others = folder.is_dir() and any(file.name != LOCK for file in folder.iterdir())
+    if not overwrite and others and not any(folder.glob("checkpoint.*")):
         raise AssayError(f"{folder} is not empty; choose another folder or overwrite it (--overwrite)")
+    check_folder_writable(folder)
     return folder
+
+
+@contextmanager
+def training_in(folder: Path | None) -> Iterator[None]:
+    """Keep other trainings out of a folder."""
+    if folder is None:
+        yield
+        return
+    with only_writer(folder / LOCK, f"a training in {folder}"):
+        yield
 
 
 def save_run(folder: Path, model: Model, card: dict[str, Any]) -> None:
     """Save the model, then the card, and remove the checkpoint last, so that an interruption loses nothing."""
     if model.tokenizer is not None:
         model.tokenizer.backend_tokenizer.no_truncation()  # otherwise the setting of the last call is saved
-    with hooks.quiet():
-        save_model(model, folder)
-    part = folder / f"{CARD}.part"
-    part.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(part, folder / CARD)
+    try:
+        with hooks.quiet():
+            save_model(model, folder)
+        with replacing(folder / CARD) as out:
+            out.write((json.dumps(card, indent=1, ensure_ascii=False) + "\n").encode())
+    except Exception as error:  # safetensors and tokenizers have errors of their own for a full disk
+        raise StoreError(
+            f"cannot save the model in {folder}: {getattr(error, 'strerror', None) or error}; "
+            "free space and run the same command again: the training is kept in its checkpoint"
+        ) from error
     remove_checkpoint(folder)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,13 +13,12 @@ from assay.core.errors import UnsupportedError
 from assay.core.progress import Progress
 from assay.core.spec import Spec
 from assay.core.types import Target
+from assay.evaluation.adversarial._top import AttackObjective
 from assay.explainers.assemble import as_scores
 from assay.masking.units import unit_scores
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets, scaled
-
-AttackObjective = Literal["prediction_kept", "probability_matched"]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 HEAT_MAPS = ("original", "attacked", "curve")  # columns of its rows
 
+LIMIT = 16  # examples by default
+
 
 @dataclass(frozen=True)
 class Attack(TopKAttack):

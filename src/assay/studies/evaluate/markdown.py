@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay.core.names import shareable
 from assay.reports.symbols import arrow, format_interval, legend, symbol_of
 from assay.studies.evaluate.result import Result
 
@@ -23,7 +24,7 @@ def markdown(result: Result, command: str | None = None) -> str:
 
 def _model_and_data(result: Result) -> str:
     model, dataset = result.evaluation.model, result.evaluation.dataset
-    data = f"{dataset.name or 'data'} {dataset.split or ''}".strip()
+    data = f"{shareable(dataset.name) or 'data'} {dataset.split or ''}".strip()
     text = f"Model: {model.title} ({model.family.name}). Data: {data}, {len(dataset)} examples."
     scores = ", ".join(f"{name} {interval.value:.3f}" for name, interval in result.performance.items())
     return f"{text} Performance of the model: {scores}." if scores else text

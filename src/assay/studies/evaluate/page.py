@@ -137,7 +137,7 @@ def _facts(result: Result) -> list[Fact]:
         for name, interval in list(result.performance.items())[:1]
     ]
     return [
-        Fact("model", model.title, f"{model.family.name}, {model.task}"),
+        Fact("model", model.title, ", ".join(filter(None, (model.family.name, model.task, model.reading)))),
         data_fact(evaluation.dataset),
         *performance,
         Fact("methods", str(len(evaluation.methods)), f"control: {result.control or 'none'}"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.core.names import shareable
 from assay.reports.plain_json import plain
 from assay.studies.evaluate.result import Result
 
@@ -26,8 +27,8 @@ def record(result: Result) -> dict[str, Any]:
         "past_limit": result.past_limit.sentence if result.past_limit else None,
         "warnings": result.warnings,
         "remarks": result.remarks,
-        "model": {"name": evaluation.model.name, "fingerprint": evaluation.model.fingerprint},
-        "data": {"name": evaluation.dataset.name, "fingerprint": evaluation.dataset.fingerprint},
+        "model": {"name": shareable(evaluation.model.name), "fingerprint": evaluation.model.fingerprint},
+        "data": {"name": shareable(evaluation.dataset.name), "fingerprint": evaluation.dataset.fingerprint},
         "notes": list(evaluation.dataset.notes),
         "settings": dict(evaluation.settings),
         "provenance": {

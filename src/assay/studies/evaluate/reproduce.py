@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from assay.core.names import shareable
 from assay.core.spec import Spec
 from assay.explainers.given import Given
 from assay.masking.removal import removal_for
@@ -53,10 +54,10 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
     settings, model, data = evaluation.settings, evaluation.model, evaluation.dataset
     split = f", {data.split}" if data.split else ""
     words = {
-        "model": f"{model.name} ({model.family.name}, {model.task}: {', '.join(model.labels)})",
+        "model": f"{shareable(model.name)} ({model.family.name}, {model.task}: {', '.join(model.labels)})",
         "answers of the model": model.reading,
         "model fingerprint": model.fingerprint,
-        "data": f"{data.name}{split}, {len(data)} examples",
+        "data": f"{shareable(data.name)}{split}, {len(data)} examples",
         "data fingerprint": data.fingerprint,
         "seed": str(settings["seed"]),
         "explained class": "gold for metrics that use rationales, else predicted"
