@@ -202,7 +202,10 @@ def test_batches_by_length_reach_the_loss() -> None:
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_a_progress_bar_counts_the_steps(shown: bool, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_progress_bar_counts_the_steps(
+    shown: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     train(linear(), FAST, progress=shown)
     assert ("20/20" in capsys.readouterr().err) == shown
 
