@@ -129,5 +129,5 @@ def test_a_worker_killed_in_a_run_costs_only_its_job(cluster: tuple[str, int], l
 def test_an_address_where_nobody_listens_ends_in_a_sentence(local: Path) -> None:
     done = assay("nobody", "--engine", "ray", "--address", "127.0.0.1:1", cwd=local)
     assert done.returncode == 2
-    assert "Cannot start or reach Ray at 127.0.0.1:1" in done.stderr + done.stdout
+    assert "cannot start or reach Ray at 127.0.0.1:1" in done.stderr + done.stdout
     assert "Traceback" not in done.stderr

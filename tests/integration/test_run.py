@@ -22,16 +22,6 @@ ASSAY = [sys.executable, "-m", "assay"]
 ENV = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "HF_HUB_OFFLINE": "1"}
 DOCS = Path(__file__).parents[2] / "docs" / "runs.md"
 
-IMPORTS = """
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
-
-from assay.experiments.job import Job, JobContext, Row
-from assay.experiments.study import ReportContext, StudyContext, StudyReport
-from assay.masking.units import divide
-
-"""
 HUNDREDS = """
 models:
   ready: builtin
@@ -129,30 +119,6 @@ def test_a_failed_job_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None
     assert looked.exit_code == 0
     assert "failed: evaluate builtin bad 0-1" in looked.output
     assert "1 of 2 jobs would run" in here("run", *arguments, "--dry-run").output
-
-
-def test_the_study_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new study is one new folder: that of the guide, as it stands there, with its table in the report."""
-    from assay import report, results, studies
-    from assay.experiments.study import STUDIES
-
-    (code,) = [
-        part for part in re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL) if "class Length" in part
-    ]
-    (tmp_path / "length").mkdir()
-    (tmp_path / "length" / "__init__.py").touch()
-    (tmp_path / "length" / "study.py").write_text(IMPORTS + code)
-    monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(tmp_path)])
-    monkeypatch.delitem(STUDIES.__dict__, "modules", raising=False)
-    (tmp_path / "plan.yaml").write_text("data: [builtin]\nmodels: [builtin]\nstudies: {length: {units: word}}\n")
-    done = here("run", str(tmp_path / "plan.yaml"), "--store", str(tmp_path / "s"))
-    assert done.exit_code == 0, done.output
-    rows = results(tmp_path / "plan.yaml", store=tmp_path / "s")
-    files = {path.name for path in report(tmp_path / "plan.yaml", tmp_path / "report", store=tmp_path / "s")}
-    monkeypatch.delitem(STUDIES.__dict__, "modules", raising=False)
-    assert len(rows) == 30
-    assert all(row["study"] == "length" and row["value"] > 2 for row in rows)
-    assert "length.csv" in files
 
 
 @pytest.mark.kill

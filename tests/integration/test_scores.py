@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
-import shap
-import torch
 
 import assay
 
@@ -39,6 +36,7 @@ def values(record: dict, method: str) -> list[tuple]:
     return [(r["metric"], r["value"], r["low"], r["high"]) for r in record["table"] if r["method"] == method]
 
 
+@pytest.mark.filterwarnings("default:The scores")
 def test_our_own_file_gives_exactly_our_numbers(folder: Path) -> None:
     """`explain --output x.jsonl`, then `evaluate --scores x.jsonl`."""
     write_texts(folder / "texts.jsonl")
@@ -50,9 +48,14 @@ def test_our_own_file_gives_exactly_our_numbers(folder: Path) -> None:
     assert values(record, "x") == values(record, "again") == values(record, "occlusion") != []
     assert record["agreement"]["x ~ occlusion"] == 1
     assert "given(name=x, digest=" in record["settings"]["methods"]["x"][0]
-    assert "scores={'x': 'x.jsonl', 'again': 'again.jsonl'}" in (folder / "report.html").read_text().replace(
-        "&#39;", "'"
-    )
+    page = (folder / "report.html").read_text().replace("&#39;", "'")
+    assert "scores={'x': 'x.jsonl', 'again': 'again.jsonl'}" in page
+    assert "made elsewhere: x, again" in page
+    assert "alone: made elsewhere, cost unknown" in page
+    lost = "have none of the gold class for 1 of 12 examples; auprc and token_f1 leave these out, for all methods."
+    assert lost in done.stderr
+    assert lost in page
+    assert {row["n"] for row in record["table"] if row["metric"] == "auprc"} == {11}
 
 
 def test_other_scores_are_never_served_old_records(folder: Path) -> None:
@@ -101,23 +104,3 @@ def test_words_that_the_tokenizer_divides_keep_their_total(folder: Path) -> None
         by_word["charming" if unit.start >= 13 else "unbelievably"] += float(score)
     assert by_word == pytest.approx({"unbelievably": 3.0, "charming": -1.0})
     assert len(shown.units) > 2, "the tokenizer divides a word"
-
-
-@pytest.mark.slow  # SHAP compiles its own code on the first call
-def test_shap_beside_kernel_shap(folder: Path) -> None:
-    """SHAP explains the built-in model through its own text masker, and is judged beside our methods."""
-    model = assay.load_model("builtin")
-
-    def predict(texts: np.ndarray) -> np.ndarray:
-        batch = model.tokenizer(list(map(str, texts)), return_tensors="pt", padding=True)
-        with torch.inference_mode():
-            return model.hf(**batch).logits.softmax(-1).numpy()
-
-    data = list(assay.load_dataset("builtin"))[:10]
-    explainer = shap.Explainer(predict, shap.maskers.Text(model.tokenizer), output_names=list(model.labels))
-    given = assay.Attributions.from_shap(explainer([example.text for example in data], silent=True))
-    assert len(given) == 2 * len(data)
-    result = assay.evaluate(model, data, ["kernel_shap", "random"], scores={"shap": given}, store="store")
-    rows = {row["method"]: row["value"] for row in result.table() if row["metric"] == "comprehensiveness"}
-    assert rows["shap"] > rows["random"]
-    assert result.evaluation.agreement["shap ~ kernel_shap"].mean() > 0.5

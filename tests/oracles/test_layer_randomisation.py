@@ -194,7 +194,7 @@ def test_summary_and_undefined():
 
 
 def test_bad_settings():
-    with pytest.raises(SpecError, match=r"Unknown mode 'cascade'.*did you mean 'cascading'"):
+    with pytest.raises(SpecError, match=r"unknown mode 'cascade'.*did you mean 'cascading'"):
         LayerRandomisation(modes=("cascade",))
     with pytest.raises(SpecError, match="at least one method"):
         LayerRandomisation(methods=())

@@ -298,7 +298,7 @@ class Ends:
 
 
 def test_bad_objectives_get_a_sentence():
-    with pytest.raises(SpecError, match="Unknown objective 'comprehensivness'; did you mean 'comprehensiveness'"):
+    with pytest.raises(SpecError, match="unknown objective 'comprehensivness'; did you mean 'comprehensiveness'"):
         METHODS.make("beam_search(comprehensivness)")
     with pytest.raises(SpecError, match="beam must be at least 1"):
         METHODS.make("beam_search(beam=0)")

@@ -33,7 +33,7 @@ class Entry:
 def catalogue(kind: Kind) -> list[Entry]:
     """The names of one kind, with a summary and details (formula, paper, weakness, cost, parameters)."""
     if kind not in get_args(Kind):
-        raise SpecError(f"Unknown kind {kind!r}; {nearest(kind, get_args(Kind))}")
+        raise SpecError(f"unknown kind {kind!r}; {nearest(kind, get_args(Kind))}")
     stored = [Entry(e["name"], e["summary"], tuple(e["details"])) for e in _stored()[kind]]
     return stored + (_added(kind) if kind in ADDED else [])
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.api.settings import make_settings
 from assay.core.notices import notice, said_once, unsaid
+from assay.datasets.columns import ColumnMap
 from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.explainers.given import given_scores
@@ -26,7 +27,8 @@ def evaluate(
     *,
     scores: Mapping[str, Any] | Sequence[str] | None = None,
     limit: int | None = None,
-    label_map: Mapping[str, str | None] | None = None,
+    columns: ColumnMap | str | None = None,
+    label_map: Mapping[str, str | None] | str | None = None,
     store: str | Path | None = None,
     progress: bool | None = None,
     **settings: Any,
@@ -36,12 +38,12 @@ def evaluate(
     model: anything `load_model` takes. data: anything `load_dataset` takes. methods, metrics: specs such as
     "lime(samples=500)" in a list or a text with commas, or objects; None is a default choice. scores: explanations made
     elsewhere to judge beside them, {name: Attributions or JSON Lines file}. limit: a random subset of this many
-    examples. label_map: the model's names of labels, such as {"pos": "positive"}. store: a folder for finished work,
-    which the same call reuses; None is a cache folder.
+    examples. columns, label_map: as in `load_dataset`. store: a folder for finished work, which the same call reuses;
+    None is a cache folder.
     settings: protocol, removal, units, scope, target, scale, agreement, margin, seed and batch_tokens of `Evaluate`.
     """
     study = make_settings(Evaluate, {"methods": methods, "metrics": metrics, "scores": _scores(scores), **settings})
-    loaded, dataset = load_model(model), load_dataset(data, label_map=label_map)
+    loaded, dataset = load_model(model), load_dataset(data, columns=columns, label_map=label_map)
     dataset = dataset if limit is None else dataset.take(limit, study.seed)
     with unsaid("length", "samples"):  # the result says these, also where records were there already
         records = run_study(study, "evaluate", loaded, dataset, store=store, progress=progress)
@@ -54,7 +56,7 @@ def evaluate(
 def _scores(scores: Mapping[str, Any] | Sequence[str] | None) -> Any:
     """Scores made elsewhere, as the study takes them."""
     if not isinstance(scores, Mapping):
-        return scores
+        return [str(scores)] if isinstance(scores, Path) else scores
     return [
         f"{name}={given}" if isinstance(given, str | Path) else given_scores(name, given)
         for name, given in scores.items()

@@ -17,6 +17,7 @@ from assay.core.notices import said_once
 from assay.core.progress import Progress
 from assay.core.spec import Spec, as_list
 from assay.core.types import Attribution, Example, Target
+from assay.core.user_code import identity, is_outside
 from assay.datasets.column_notes import LOOKED_AT
 from assay.datasets.columns import ColumnMap, as_columns
 from assay.datasets.dataset import content_hash
@@ -91,7 +92,10 @@ def _settings(session: Session, target: Any, columns: ColumnMap | None) -> dict[
     """Everything that changes a number; stored beside the output and compared before resuming."""
     settings = {
         **session.model.identity,
-        "methods": [str(Spec.of(method)) for method in session.methods.values()],
+        "methods": [
+            identity(method) if is_outside(type(method)) else str(Spec.of(method))
+            for method in session.methods.values()
+        ],
         "units": session.units,
         "removal": session.removal.name,
         "scope": session.scope,

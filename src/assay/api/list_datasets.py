@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
+from typing import Any
 
 from assay.core.errors import SpecError
 from assay.datasets.sources import sources, wraps
@@ -21,8 +22,10 @@ def list_datasets(folder: str | Path | None = None) -> dict[str, str]:
     return {f"{name}(DATA)" if wraps(function) else name: _summary(function) for name, function in sources().items()}
 
 
-def _summary(function: object) -> str:
-    return (inspect.getdoc(inspect.getmodule(function)) or "").split("\n")[0]
+def _summary(function: Any) -> str:
+    """The first line of the docstring of the function's file; of a user's function, of its own."""
+    own = function.__module__.startswith("assay.")
+    return (inspect.getdoc(inspect.getmodule(function) if own else function) or "").split("\n")[0]
 
 
 def _in_folder(folder: Path) -> dict[str, str]:

@@ -9,13 +9,12 @@ from typing import Any
 from assay.api.settings import as_field, make_settings
 from assay.core.errors import SpecError
 from assay.core.notices import said_once
+from assay.datasets.columns import ColumnMap
 from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
 from assay.studies.randomise.result import Randomised
-from assay.studies.randomise.study import Randomise
-
-LIMIT = 50  # examples by default
+from assay.studies.randomise.study import LIMIT, Randomise
 
 
 @said_once
@@ -25,6 +24,7 @@ def randomise(
     methods: Sequence[Any] | str | None = None,
     *,
     limit: int | None = LIMIT,
+    columns: ColumnMap | str | None = None,
     seeds: int | str | Sequence[int] = 1,
     store: str | Path | None = None,
     progress: bool | None = None,
@@ -34,13 +34,14 @@ def randomise(
 
     model: anything `load_model` takes. data: anything `load_dataset` takes. methods: specs; None is those of the
     Oxford thesis. limit: a random subset of this many examples. seeds: number of random initialisations of each block,
-    or their seeds. store: a folder for finished work; None is a cache folder. settings: further fields of `Randomise`.
+    or their seeds. columns: as in `load_dataset`. store: a folder for finished work; None is a cache folder. settings:
+    further fields of `Randomise`.
     """
     chosen = _seeds(seeds)
-    if not all(isinstance(seed, int) for seed in chosen):
+    if isinstance(seeds, bool) or not all(type(seed) is int for seed in chosen):
         raise SpecError(f"seeds={seeds!r}: give a number of initialisations, such as 3, or a list of seeds")
     study = make_settings(Randomise, {"methods": methods, "seeds": chosen, **settings})
-    loaded, dataset = load_model(model), load_dataset(data)
+    loaded, dataset = load_model(model), load_dataset(data, columns=columns)
     dataset = dataset if limit is None else dataset.take(limit, study.seed)
     records = run_study(study, "randomise", loaded, dataset, store=store, progress=progress)
     return Randomised(loaded, dataset, study, [row for record in records for row in record.rows])

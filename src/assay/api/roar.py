@@ -128,7 +128,7 @@ def _study(form: Form, settings: dict[str, Any]) -> dict[str, Any]:
     if form != "measurable":
         return {"kind": "roar", "data": "trained_on", **given, "recursive": form == "recursive"}
     if given.pop("by", "share") != "share" or "last" in given:
-        raise SpecError("A measurable model is masked by shares up to 100 %; leave out by=count and last.")
+        raise SpecError("a measurable model is masked by shares up to 100 %; leave out by=count and last.")
     return {"kind": "measurable", "data": "trained_on", **given}
 
 

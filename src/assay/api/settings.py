@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from assay.core.errors import AssayError, SpecError, nearest
-from assay.core.spec import check_numbers, file_name, split
+from assay.core.spec import check_numbers, check_type, file_name, split
 
 T = TypeVar("T")
 
@@ -24,6 +24,7 @@ def make_settings(cls: type[T], settings: dict[str, Any]) -> T:
     given = {name: value for name, value in settings.items() if value is not None}
     values = {name: as_field(name, value, hints[name]) for name, value in given.items()}
     for name, value in values.items():
+        check_type(name, value, hints[name])
         check_numbers(name, value)
     try:
         return cls(**values)

@@ -10,11 +10,11 @@ from typing import Any, get_type_hints
 from assay.api.settings import as_field
 from assay.core.errors import SpecError, nearest
 from assay.core.notices import said_once
+from assay.core.ranges import COUNT, NOT_NEGATIVE, check_range
 from assay.datasets.columns import ColumnMap
 from assay.datasets.dataset import Dataset
 from assay.experiments.training_task import SELECTIONS, performance_metrics
 from assay.experiments.worker import threads as limit_threads
-from assay.training.checkpoint import check_seconds
 from assay.training.classifier import TrainingResult, train_classifier
 from assay.training.history import Check
 from assay.training.recipe import LOSS, Recipe
@@ -54,7 +54,9 @@ def train(
     two splits. on_check: called after every validation. settings: fields of `Recipe`, which take precedence over
     `recipe`.
     """
-    check_seconds(save_seconds)
+    for name, value in (("limit", limit), ("validation_limit", validation_limit), ("threads", threads)):
+        check_range(name, value, COUNT)
+    check_range("save_seconds", save_seconds, NOT_NEGATIVE)
     if is_scratch(base):
         parse_size(base)
     recipe = _recipe(recipe, settings)

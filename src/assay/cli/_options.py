@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 Number = TypeVar("Number", int, float)
 
+PLUGIN_HELP = "--plugin FILE, with any command: methods, metrics, ... of your own (docs/guides)."
 INPUT = Group("Input", sort_key=0)
 MODEL = Group("Model", sort_key=1)
 DATA = Group("Data", sort_key=2)
@@ -37,7 +38,8 @@ OPTIONS = Group("Options", sort_key=7)
 
 def command_app(name: str, *examples: str) -> App:
     """A command; its help is the docstring of its file, with examples at the end."""
-    return App(name=name, help_epilogue="\n".join(["Examples:", *(f"  {example}" for example in examples)]))
+    lines = [PLUGIN_HELP, "", "Examples:", *(f"  {example}" for example in examples)]
+    return App(name=name, help_epilogue="\n".join(lines))
 
 
 # --- converters ------------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 import assay
-from assay.api.attack import LIMIT
 from assay.cli._jobs import resumable
 from assay.cli._options import (
     DATA_OPTIONS,
@@ -29,18 +28,19 @@ from assay.cli._options import (
     settings_from,
 )
 from assay.cli._output import finish_study, interval_cell
+from assay.core.console import Console
 from assay.core.files import check_writable
-from assay.studies.attack.result import MEASURE_NAMES
-from assay.studies.attack.study import Attack
+from assay.studies.attack.study import LIMIT, Attack
 
 if TYPE_CHECKING:
+    from assay.evaluation.adversarial.attack_cost import AttackCost
     from assay.studies.attack.result import Attacked
 
 app = command_app(
     "attack",
     "assay attack",
     "assay attack --methods gradient,gradient_x_input --objectives prediction_kept --steps 100",
-    "assay attack --model FOLDER --data reviews.csv --relative --epsilon 1",
+    "assay attack --model FOLDER --data reviews.csv --epsilon 0.2 --limit 4",
 )
 
 
@@ -58,12 +58,20 @@ def attack(
 ) -> None:
     check_writable(report, json)
     with resumable():
-        result = assay.attack(model.load(), data.load(), limit=limit, store=store, **settings.given())
+        result = assay.attack(
+            model.load(), data.load(), limit=limit, store=store, on_start=_print_cost, **settings.given()
+        )
     finish_study(result, _table(result), report, json)
+
+
+def _print_cost(cost: AttackCost) -> None:
+    Console(stderr=True, soft_wrap=True).print(f"{cost}; --steps, --methods and --limit make it shorter")
 
 
 def _table(result: Attacked) -> Table:
     """What the attack changed, for each method and objective."""
+    from assay.studies.attack.result import MEASURE_NAMES
+
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     for row in result.summary:
         table.add_row(Text(row["method"].split("(")[0], style="bold"), Text(row["objective"], style="dim"))

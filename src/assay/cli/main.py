@@ -68,7 +68,9 @@ def _sentence(error: Exception) -> str:
             command = " ".join(["assay", *(chain or ())])
             return f"{argument.name} needs a value. Run `{command} --help` to see all options."
         case UnusedCliTokensError(unused_tokens=[token, *_]):
-            return f"Unexpected argument {token!r}."
+            return f"unexpected argument {token!r}."
+        case CycloptsError():
+            return str(error)[:1].lower() + str(error)[1:]  # as all other errors
     return str(error)
 
 

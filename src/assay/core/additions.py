@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache
@@ -87,7 +88,9 @@ def code_named_in(text: str) -> dict[str, str]:
 
 
 def _origin(entry: Any) -> tuple[str, str]:
-    return entry.__module__, entry.__qualname__
+    """Where an entry is defined; a file may be imported and be a plugin too."""
+    module = sys.modules.get(entry.__module__)
+    return getattr(module, "__file__", None) or entry.__module__, entry.__qualname__
 
 
 @cache

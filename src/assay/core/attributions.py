@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, SupportsIndex, overload
 
 from assay.core import foreign
+from assay.core.cells import parse_cell, plain_cell
+from assay.core.errors import InputError
 from assay.core.foreign import UNSAID
 from assay.core.foreign_file import read_scores
 from assay.core.frames import from_tidy, tidy
@@ -20,7 +23,8 @@ JSON_COLUMNS = (
     "probabilities",
 )  # of any shape: stored as JSON text so that the table has one schema
 
-NULLABLE = ("value_full", "value_empty", "text", "text_pair")
+_LISTS = ("units", "scores", "target", "cost")
+_WIDE = frozenset(f.name for f in fields(Attribution))
 REPR = 3  # attributions that `repr` lists
 
 
@@ -59,10 +63,7 @@ class Attributions(list[Attribution]):
         """The attributions of a frame of `to_pandas`. One row per unit does not hold values, costs and extras."""
         if "unit" in frame.columns:
             return Attributions(from_tidy(frame))
-        rows = frame.to_dict("records")  # pandas stores None as NaN in numeric columns
-        return Attributions(
-            _from_row({**row, **{k: _nan_to_none(row[k]) for k in NULLABLE if k in row}}) for row in rows
-        )
+        return Attributions(_from_row(_plain_row(row)) for row in frame.to_dict("records"))
 
     # --- scores made elsewhere; `assay.evaluate(scores={name: attributions})` judges them ---------------------------
 
@@ -144,11 +145,27 @@ def _to_row(attribution: Attribution) -> dict[str, Any]:
 
 
 def _from_row(row: Mapping[str, Any]) -> Attribution:
-    return Attribution.from_dict({**row, **{name: json.loads(row[name]) for name in JSON_COLUMNS if name in row}})
+    return Attribution.from_dict(
+        {**row, **{name: json.loads(row[name]) for name in JSON_COLUMNS if row.get(name) is not None}}
+    )
 
 
-def _nan_to_none(value: Any) -> Any:
-    return None if value is None or value != value else value
+def _plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a frame, also of one that was a CSV or parquet file: cells may be text, arrays or NaN for None."""
+    cells = {name: plain_cell(value) for name, value in row.items() if name in _WIDE}
+    cells.setdefault("example_id")
+    parsed = {name: parse_cell(value) for name, value in cells.items() if name in _LISTS}
+    if missing := [name for name in ("units", "scores", "target", "label", "method") if cells.get(name) is None]:
+        raise InputError(f"the frame has no {', '.join(missing)}; give one that `to_pandas` made")
+    units = [{**unit, "box": parse_cell(unit["box"])} for unit in parsed["units"]]
+    names = {name: _name(cells[name]) for name in ("example_id", "label")}
+    return {**cells, **parsed, **names, "units": units}
+
+
+def _name(cell: Any) -> str:
+    """An id or label as text; pandas reads 7 beside an empty cell as 7.0."""
+    whole = isinstance(cell, float) and cell.is_integer()
+    return "" if cell is None else str(int(cell) if whole else cell)
 
 
 def _features(datasets: Any) -> Any:

@@ -61,9 +61,9 @@ def check_writable(*paths: Path | None) -> None:
             continue
         folder = path.absolute().parent
         if not folder.is_dir():
-            raise AssayError(f"Cannot write {path}: the folder {folder} does not exist. Create it or name another.")
+            raise AssayError(f"cannot write {path}: the folder {folder} does not exist. Create it or name another.")
         if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-            raise AssayError(f"Cannot write {path}: it is a folder or write-protected. Name another file.")
+            raise AssayError(f"cannot write {path}: it is a folder or write-protected. Name another file.")
 
 
 def check_folder_writable(folder: Path) -> None:

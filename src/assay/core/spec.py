@@ -174,6 +174,21 @@ def _read(node: ast.expr, text: str) -> Value:
     raise _unreadable(text)
 
 
+def check_type(key: str, value: Any, hint: Any) -> None:
+    """Refuse a setting of another type than its annotation says; annotations of other than plain types are not read."""
+    if _is_plain(hint) and not _fits(value.item() if hasattr(value, "item") else value, hint):  # numpy's numbers too
+        raise SpecError(f"{key}={value!r} is not allowed; {key} must be {_describe(hint)}")
+
+
+def _is_plain(hint: Any) -> bool:
+    plain = (int, float, bool, str, type(None))
+    return (
+        hint in plain
+        or typing.get_origin(hint) is Literal
+        or (typing.get_origin(hint) in (typing.Union, types.UnionType) and all(map(_is_plain, typing.get_args(hint))))
+    )
+
+
 def _checked(owner: str, key: str, value: Value, hint: Any) -> Any:
     if not _fits(value, hint):
         raise SpecError(f"{owner}: {key}={_show(value)} is not allowed; {key} must be {_describe(hint)}")
@@ -202,7 +217,7 @@ def _describe(hint: Any) -> str:
     if origin is Literal:
         return "one of " + ", ".join(map(str, args))
     if origin in (typing.Union, types.UnionType):
-        return " or ".join(_describe(arg) for arg in args)
+        return " or ".join(_describe(arg) for arg in args if arg is not type(None))
     if origin is tuple:
         return f"a list of {_describe(args[0])}"
     words = {int: "a whole number", float: "a number", bool: "True or False", str: "a word", type(None): "None"}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from assay.core.cells import parse_cell
 from assay.core.errors import InputError
 from assay.core.types import Example
 from assay.datasets.column_notes import column_notes, no_text
@@ -16,7 +17,7 @@ from assay.datasets.examples import as_example, as_row, example_from_row, presen
 from assay.datasets.label_notes import label_notes
 from assay.datasets.labels import infer_labels
 from assay.datasets.rationale_notes import rationale_notes
-from assay.datasets.rationales import cell, parse_cell
+from assay.datasets.rationales import cell
 from assay.datasets.text_notes import share, text_notes
 
 LabelNames = Mapping[str, Sequence[str]]  # names of integer labels, by column

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from assay.core.cells import parse_cell
 from assay.datasets.columns import EITHER_ORDER, FIXED_ORDER, ColumnMap, Columns, guess_columns, plain_name
-from assay.datasets.rationales import parse_cell
 
 LOOKED_AT = 1000  # rows that show whether a column holds texts
 WORDS = 4  # on average, in a column of texts; names and dates have fewer

@@ -11,12 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from assay.core.cells import parse_cell
 from assay.core.errors import DataWarning, InputError
 from assay.core.types import Example
 from assay.datasets.column_notes import column_notes, no_text
 from assay.datasets.columns import ColumnMap, Columns, as_columns, columns_of_row, guess_columns
 from assay.datasets.images import image_files, is_image, open_image
-from assay.datasets.rationales import cell, parse_cell, rationales_from_row
+from assay.datasets.rationales import cell, rationales_from_row
 from assay.datasets.read import READABLE, format_of
 from assay.datasets.tables import as_items, as_single_row
 

@@ -8,15 +8,11 @@ list of these.
 
 from __future__ import annotations
 
-import ast
-import json
-import warnings
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-
+from assay.core.cells import parse_cell
 from assay.core.errors import InputError
 from assay.core.types import Span
 from assay.datasets.columns import Columns
@@ -38,25 +34,6 @@ def rationales_from_row(row: Mapping[str, Any], columns: Columns, texts: Sequenc
 def cell(row: Mapping[str, Any], column: str | None) -> Any:
     """The value of a column; None if the role has no column or the row lacks it."""
     return None if column is None else row.get(column)
-
-
-def parse_cell(value: Any) -> Any:
-    """Convert lists and objects in CSV cells (JSON, or as Python prints them) and arrays to plain lists and dicts."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
-        for read in (json.loads, _literal):
-            try:
-                return read(value.strip())
-            except (ValueError, SyntaxError, RecursionError, MemoryError):  # what either raises, nested ones too
-                continue
-    return value
-
-
-def _literal(text: str) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about escapes in texts that happen to start with a bracket
-        return ast.literal_eval(text)
 
 
 def _agreeing(several: Any, row: Mapping[str, Any], columns: Columns) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.core.cells import plain_cell
 from assay.core.errors import InputError
 from assay.datasets.columns import guess_columns
 
@@ -63,14 +64,6 @@ def as_single_row(inputs: Any) -> Mapping[str, Any] | None:
 def is_series(inputs: Any) -> bool:
     """Whether this is one column of a pandas or polars frame."""
     return hasattr(inputs, "to_list") and hasattr(inputs, "dtype")
-
-
-def plain_cell(value: Any) -> Any:
-    """A cell as a Python value; None where it is missing."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    missing = (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
-    return None if missing else value
 
 
 def _rows(names: Iterable[Any], cells: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:

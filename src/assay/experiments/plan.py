@@ -152,7 +152,7 @@ def select_jobs(plan: Plan, only: Mapping[str, str]) -> Plan:
     keys = {job.key for job in jobs if all(str(job.tags.get(tag)) in values for tag, values in wanted.items())}
     if not keys:
         pairs = ", ".join(f"{tag}={value}" for tag, value in only.items())
-        raise SpecError(f"No job of the plan {plan.name} matches {pairs}.")
+        raise SpecError(f"no job of the plan {plan.name} matches {pairs}.")
     for key in reversed(list(plan.jobs)):  # needs come before the jobs that need them
         if key in keys:
             keys |= set(plan.jobs[key].needs)

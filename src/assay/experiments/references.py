@@ -179,7 +179,7 @@ def content_of(name: str) -> str:
     if path.exists():
         return _hash(str(path.absolute()))
     if name.startswith(PATHS):
-        raise SpecError(f"There is no file or folder {name}. Give an existing path or a hub id.")
+        raise SpecError(f"there is no file or folder {name}. Give an existing path or a hub id.")
     return name
 
 

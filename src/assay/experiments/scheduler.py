@@ -148,7 +148,7 @@ class Scheduler:
     def _record(self, key: str) -> Record:
         record = self.store.get(key)
         if record is None:
-            raise StoreError(f"The record {self.store.path(key)} disappeared during the run. Run again.")
+            raise StoreError(f"the record {self.store.path(key)} disappeared during the run. Run again.")
         return record
 
     def _end(self, key: str, state: State, reason: str) -> None:

@@ -10,7 +10,7 @@ from assay.core.attributions import Attributions
 from assay.core.errors import AssayError, InputError, SpecError
 from assay.core.memory import trim_heap
 from assay.core.progress import Progress
-from assay.core.spec import Spec
+from assay.core.spec import Spec, check_type
 from assay.core.types import Attribution, Cost, Example, Target
 from assay.explainers import METHODS
 from assay.explainers.black_box import explain_black_box
@@ -22,14 +22,19 @@ from assay.explainers.white_box import explain_white_box
 from assay.masking.game import Game
 from assay.masking.removal import Removal, removal_for
 from assay.masking.units import divide, kind_for
-from assay.models.batches import default_budget as default_budget
 from assay.models.encoding import Encoding
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.target import parse_target
 
+SETTINGS = {
+    "units": str,
+    "removal": str | None,
+    "scope": int | str | None,
+    "seed": int,
+    "batch_tokens": int | None,
+}
 CHUNK = 64  # inputs that share a Game; bounds memory use
-ALL = 1 << 20  # positions at once for a function: it is asked in batches of its own, and never twice for equal texts
 
 
 @dataclass(frozen=True)
@@ -55,12 +60,17 @@ class Session:
         seed: int = 0,
         batch_tokens: int | None = None,
     ) -> Session:
+        given = {"units": units, "removal": removal, "scope": scope, "seed": seed, "batch_tokens": batch_tokens}
+        for name, value in given.items():
+            check_type(name, value, SETTINGS[name])
+        if not methods:
+            raise SpecError("no method is named; give at least one, such as occlusion; `assay list methods` shows all")
         loaded = load_model(model)
         check_visible(methods, loaded)
         by_name = {name: with_baseline(method, removal) for name, method in methods.items()}
         if batch_tokens is not None and batch_tokens < 1:
-            raise SpecError(f"batch_tokens={batch_tokens}: give at least 1, or None for the default")
-        budget = batch_tokens or (ALL if loaded.family.opaque else default_budget(loaded.device))
+            raise SpecError(f"batch_tokens={batch_tokens}: give at least 1, or leave it out")
+        budget = batch_tokens or loaded.budget
         return Session(
             loaded, by_name, kind_for(loaded, units), removal_for(loaded, removal), scope, seed, budget, removal
         )

@@ -51,7 +51,7 @@ PROTOCOLS: dict[str, EvaluationProtocol] = {
 
 def get_protocol(name: str) -> EvaluationProtocol:
     if name not in PROTOCOLS:
-        raise SpecError(f"Unknown protocol {name!r}; {nearest(name, PROTOCOLS)}")
+        raise SpecError(f"unknown protocol {name!r}; {nearest(name, PROTOCOLS)}")
     return PROTOCOLS[name]
 
 

@@ -33,8 +33,9 @@ def divide(encoding: Encoding, kind: str = "token", scope: int | str | None = No
     units, unit_of = _patches(encoding) if encoding.pixels is not None else _texts(encoding, kind)
     units, unit_of = _scoped(units, unit_of, scope)
     if not any(unit.seen for unit in units):
-        where = "" if scope is None else f" in scope {scope!r}"
-        raise InputError(f"nothing to explain{where}: the tokenizer gives no tokens; give at least one word")
+        if units or scope is None:
+            raise InputError("nothing to explain: the tokenizer gives no tokens; give at least one word")
+        raise InputError(f"nothing to explain in scope {scope!r}: there is no such text; give a pair or omit the scope")
     return replace(encoding, units=units, unit_of=unit_of)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import sys
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 from assay.core.errors import ModelError
 from assay.models.word_tokenizer import Text
 
+ADDRESS = "_stop_words_id"  # of a vectorizer: the id() of its list of stop words
 KNOWN = {"sklearn", "numpy", "scipy", "joblib"} | (set(sys.stdlib_module_names) - {"__main__"})
 
 
@@ -77,9 +79,20 @@ def _hasher() -> Any:
             home = obj.__module__ if isinstance(obj, type) or inspect.isroutine(obj) else type(obj).__module__
             if (home or "builtins").partition(".")[0] not in KNOWN:
                 raise _ForeignCodeError
-            super().save(obj)
+            super().save(_plain(obj))
 
     return Hasher("sha1")
+
+
+def _plain(obj: Any) -> Any:
+    """The object without what saving or another process changes: an array's strides, addresses in memory."""
+    if isinstance(obj, np.ndarray):
+        return np.array(obj, order="C")
+    if not hasattr(obj, ADDRESS):
+        return obj
+    plain = copy.copy(obj)
+    delattr(plain, ADDRESS)
+    return plain
 
 
 class _ForeignCodeError(Exception):

@@ -31,6 +31,8 @@ from assay.models.word_tokenizer import WordTokenizer
 
 FAMILY = Family("function", (), positions="none", opaque=True)
 
+ALL = 1 << 20  # positions at once: the service makes batches of its own, and asks once for equal texts
+
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionSettings(ServiceSettings):
@@ -83,6 +85,10 @@ class FunctionModel(Model):
     @property
     def dtype(self) -> torch.dtype:
         return torch.float32
+
+    @property
+    def budget(self) -> int:
+        return ALL
 
     @property
     def fingerprint(self) -> str:
@@ -188,7 +194,7 @@ def _labels_and_task(
     if isinstance(labels, str | Mapping) or (given is None and task != "regression"):
         raise ModelError(
             f"{name} needs the names of its labels, in the order of the columns that it returns: "
-            "labels=['negative', 'positive'], or task='regression'"
+            "labels=['negative', 'positive'] (on the command line --labels negative,positive), or task='regression'"
         )
     names = given or ("value",)
     if known is not None and len(names) != len(known):

@@ -259,7 +259,7 @@ def _renamed(names: Sequence[str], labels: Labels | None) -> tuple[str, ...]:
         raise ModelError("labels with words go with a prompt; a classifier takes a list of names in their order")
     if len(labels) != len(names):
         raise ModelError(
-            f"{len(labels)} labels were given, but the model has {len(names)} classes ({', '.join(names)}); "
+            f"the model has {len(names)} classes ({', '.join(names)}), but labels names {len(labels)}; "
             "give one name for each, in this order"
         )
     return tuple(labels)

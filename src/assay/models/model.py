@@ -18,6 +18,7 @@ from assay.core.errors import ModelError, RowError
 from assay.core.rng import seed_of
 from assay.core.types import Example, Scale, Target
 from assay.models import hooks
+from assay.models.batches import default_budget
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.encoding import Batch, Encoding, Rows, collate
 from assay.models.exclusive import exclusive
@@ -83,6 +84,11 @@ class Model:
     @property
     def dtype(self) -> torch.dtype:
         return self.hf.dtype
+
+    @property
+    def budget(self) -> int:
+        """Positions per forward pass, unless the caller sets another number."""
+        return default_budget(self.device)
 
     @property
     def pad_id(self) -> int:

@@ -13,7 +13,7 @@ from torch import Tensor
 from assay.core.errors import InputError
 from assay.core.optional import optional
 from assay.datasets.examples import as_examples, is_single
-from assay.models.batches import default_budget, run_in_batches
+from assay.models.batches import run_in_batches
 from assay.models.target import scaled
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def predict(model: Model, inputs: Any, batch_tokens: int | None = None) -> Any:
     """See `Model.predict`."""
     stream, found = enumerate(as_examples(inputs)), Predictions()
     while chunk := list(islice(stream, CHUNK)):
-        found += _predict(model, chunk, batch_tokens or default_budget(model.device))
+        found += _predict(model, chunk, batch_tokens or model.budget)
     return found[0] if is_single(inputs) else found
 
 

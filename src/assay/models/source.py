@@ -27,7 +27,10 @@ BUILTIN = Path(__file__).parent / "builtin"
 ADAPTER = "adapter_config.json"
 BLOCK = re.compile(r"\.\d+\.")
 UNUSED = ("inv_freq", "masked_bias", "position_ids")  # buffers of older checkpoints, computed anew
-EMPTY = 2  # pieces of a SentencePiece vocabulary without words
+VOCABULARIES = (
+    "tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
+    "spm.model", "tekken.json",
+)  # fmt: skip
 HEADLESS = (
     "Assay explains trained classifiers: fine-tune one, load a *ForSequenceClassification or *ForImageClassification "
     "checkpoint, or give prompt= and labels= to classify with a causal language model"
@@ -110,12 +113,13 @@ class Source:
 
     def tokenizer(self) -> Any:
         missing = ModelError(f"{self.name} has no tokenizer; save the model's own tokenizer in the same folder")
+        folder = Path(self.path)
+        if folder.is_dir() and not any((folder / name).is_file() for name in VOCABULARIES):
+            raise missing  # transformers would make one of special tokens alone
         try:
             tokenizer = AutoTokenizer.from_pretrained(self.path, trust_remote_code=self.trust_remote_code)
         except ValueError as error:
             raise missing if "backend tokenizer" in str(error) else error from error
-        if len(tokenizer) - len(tokenizer.get_added_vocab()) <= EMPTY:  # transformers makes one of special tokens alone
-            raise missing
         if tokenizer.init_kwargs.get("auto_map") and not self.trust_remote_code:
             self._warn_of_code(type(tokenizer).__name__)
         return tokenizer

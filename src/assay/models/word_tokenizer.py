@@ -61,12 +61,12 @@ class WordTokenizer:
 
     def text(self, ids: Sequence[int]) -> Text:
         """The text or pair of a row of ids, of which some may be missing or masked."""
-        texts = [""]
+        texts, mask = [""], self._pieces[MASK]
         for left, right in pairwise(self._pieces[i] for i in ids):
             if right.place < 0:
                 texts.append("")
             else:
-                texts[-1] += _gap(left, right) + right.word
+                texts[-1] += (" " if left is right is mask else _gap(left, right)) + right.word
         return texts[0] if len(texts) == 1 else (texts[0], texts[1])
 
     def _id(self, piece: Piece) -> int:
@@ -84,8 +84,8 @@ def _pieces(text: str) -> list[tuple[Piece, Span]]:
     words = [
         (Piece(gaps[i], text[start:end], gaps[i + 1]), Span(0, start, end)) for i, (start, end) in enumerate(spans)
     ]
-    nothing = Span(0, 0, 0)
-    return [(Piece("", "", gaps[0], -1), nothing), *words, (Piece(gaps[-1], "", "", 1), nothing)]
+    nothing, blank = Span(0, 0, 0), "" if words else text  # a text of white space alone stays as it is
+    return [(Piece("", "", gaps[0], -1), nothing), *words, (Piece(gaps[-1], blank, "", 1), nothing)]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -96,5 +96,5 @@ def _gap(left: Piece, right: Piece) -> str:
     if left.place or right.place:
         return left.after if left.place else right.before
     # two words must never read as one: "either(or)" without "(" is "either or)"
-    merged = left == right or word_pattern().fullmatch(left.word + right.word)
+    merged = word_pattern().fullmatch(left.word + right.word)
     return left.after or right.before or (" " if merged else "")

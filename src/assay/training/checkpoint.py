@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import Any
 
 import torch
 
-from assay.core.errors import AssayError, SpecError, StoreError
+from assay.core.errors import AssayError, StoreError
 from assay.core.files import replacing
 
 NAME = "checkpoint.pt"
@@ -50,11 +49,6 @@ def read_checkpoint(folder: Path, identity: str) -> dict[str, Any] | None:
 def remove_checkpoint(folder: Path) -> None:
     for path in (folder / NAME, *folder.glob(f"{NAME}.*.part")):  # those of killed processes too
         path.unlink(missing_ok=True)
-
-
-def check_seconds(seconds: float) -> None:
-    if not 0 <= seconds < math.inf:
-        raise SpecError(f"save_seconds={seconds}: give the seconds between two checkpoints, 0 or more")
 
 
 @dataclass

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import assay
@@ -88,3 +91,31 @@ def test_a_plan_of_roar_takes_lists_as_texts(tmp_path: Path) -> None:
 def test_seeds_are_whole_numbers(seeds: object, tmp_path: Path) -> None:
     with pytest.raises(assay.SpecError, match=r"give a number of initialisations|is not a list of numbers"):
         assay.randomise("builtin", "builtin", ["gradient"], limit=1, seeds=seeds, store=tmp_path)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"seed": "a"}, "seed='a' is not allowed; seed must be a whole number"),
+        ({"seed": True}, "seed=True is not allowed; seed must be a whole number"),
+        ({"units": 3}, "units=3 is not allowed; units must be a word"),
+        ({"removal": 3}, "removal=3 is not allowed; removal must be a word"),
+        ({"batch_tokens": "x"}, "batch_tokens='x' is not allowed; batch_tokens must be a whole number"),
+        ({"batch_tokens": 0}, "batch_tokens=0: give at least 1, or leave it out"),
+    ],
+)
+def test_a_setting_of_the_wrong_type_is_a_sentence(setting: dict[str, Any], words: str) -> None:
+    with pytest.raises(assay.SpecError, match=re.escape(words)):
+        assay.explain("builtin", "a modest pleasure", "random", **setting)
+    if setting != {"batch_tokens": 0}:
+        with pytest.raises(assay.SpecError, match=re.escape(words)):
+            make_settings(Evaluate, setting)
+
+
+def test_other_values_that_used_to_pass() -> None:
+    with pytest.raises(assay.SpecError, match="no method is named"):
+        assay.explain("builtin", "a modest pleasure", [])
+    with pytest.raises(assay.SpecError, match="seeds=True: give a number of initialisations"):
+        assay.randomise("builtin", seeds=True)
+    same = [assay.explain("builtin", "a modest pleasure", "lime(samples=9)", seed=s) for s in (3, np.int64(3))]
+    assert np.array_equal(same[0].scores, same[1].scores)

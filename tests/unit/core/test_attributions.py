@@ -72,6 +72,23 @@ def test_pandas():
     same(Attributions.from_pandas(Attributions([TEXT]).to_pandas(wide=True))[0], TEXT)
 
 
+@pytest.mark.parametrize("index", [True, False])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_frames_that_were_files(tmp_path, kind, index):
+    """A CSV file holds lists as text, ids as numbers and None as NaN; a parquet file holds lists as arrays."""
+    frame, path = BOTH.to_pandas(wide=True), tmp_path / f"a.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=index)
+        back = Attributions.from_pandas(pandas.read_csv(path))
+    else:
+        frame.to_parquet(path, index=index)
+        back = Attributions.from_pandas(pandas.read_parquet(path))
+    for a, b in zip(back, BOTH, strict=True):
+        same(a, b)
+    with pytest.raises(assay.InputError, match="the frame has no units, scores, target, method; give one"):
+        Attributions.from_pandas(pandas.DataFrame({"label": ["positive"]}))
+
+
 TIDY = ["example", "method", "label", "unit", "text", "start", "end", "segment", "score", "seen"]
 
 

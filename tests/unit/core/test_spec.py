@@ -137,7 +137,7 @@ def test_every_method_comes_back_from_its_spec(name):
         ("thing(ratio=True)", ["ratio=True", "a number"]),
         ("thing(ratio=word)", ["a number"]),
         ("thing(kind=green)", ["kind=green", "one of red, blue"]),
-        ("thing(limit=word)", ["a number or None"]),
+        ("thing(limit=word)", ["a number"]),
         ("thing(flag=1)", ["flag=1", "True or False"]),
         ("thing(names=3)", ["names=3", "a word or a list of a word or Spec"]),
         ("thing(names=[3])", ["names=[3]"]),

@@ -414,7 +414,7 @@ def test_recursive_roar_is_the_truth():
     worst = problem.curve("worst")
     assert worst[:14].min() > 0.99
     assert worst[14:] == pytest.approx([0.7939, 0.5064, 0.4984], abs=0.025)
-    with pytest.raises(SpecError, match="Unknown policy"):
+    with pytest.raises(SpecError, match="unknown policy"):
         problem.curve("rorar")
 
 

@@ -373,7 +373,7 @@ def test_a_part_of_a_plan_has_all_that_it_needs(tmp_path):
         select_jobs(plan, {"sed": "1"})
     with pytest.raises(SpecError, match="--only seed=7: allowed: 0, 1"):
         select_jobs(plan, {"seed": "7"})
-    with pytest.raises(SpecError, match="No job of the plan roar matches study=roar, recursive=True"):
+    with pytest.raises(SpecError, match="no job of the plan roar matches study=roar, recursive=True"):
         select_jobs(plan, {"study": "roar", "recursive": "True"})
 
 
@@ -395,7 +395,7 @@ def test_word_vectors_enter_a_key_by_their_content(tmp_path):
 @pytest.mark.parametrize("base", ["~/nowhere", "./nowhere", "bilstm_attention(embeddings='/nowhere/words.vec')"])
 def test_a_path_to_nothing_is_no_hub_id(base):
     """Or a plan on a machine without its models would have other keys, and say that nothing of it was done."""
-    with pytest.raises(SpecError, match=r"There is no file or folder .*nowhere"):
+    with pytest.raises(SpecError, match=r"there is no file or folder .*nowhere"):
         base_identity(base)
     assert base_identity("nobody/nowhere") == "nobody/nowhere"
 

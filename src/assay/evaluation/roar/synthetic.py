@@ -59,7 +59,7 @@ class Synthetic:
         first. worst: informative features last.
         """
         if policy not in POLICIES:
-            raise SpecError(f"Unknown policy {policy!r}; {nearest(str(policy), POLICIES)}")
+            raise SpecError(f"unknown policy {policy!r}; {nearest(str(policy), POLICIES)}")
         x, y, held, gold = self.data
         keep = np.ones(FEATURES, bool)
         first = weights = fit(x, y)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
-import torch
 
-from assay.core.attributions import Attributions
-from assay.core.errors import ModelError, SpecError, nearest
-from assay.core.memory import trim_heap
+from assay.core.errors import SpecError, nearest
 from assay.core.progress import Progress
+from assay.core.ranges import COUNT, check_range
 from assay.core.spec import Spec
-from assay.core.types import Attribution, Example, Scale, Target
-from assay.explainers.methods import named_methods
-from assay.explainers.round import Round
-from assay.explainers.session import CHUNK, Session
-from assay.models import hooks
-from assay.models.load import load_model
-from assay.models.model import Model
+from assay.core.types import Attribution, Example, Scale
 from assay.statistics.bootstrap import intervals
 from assay.statistics.ranks import rank_correlation
 
@@ -70,25 +62,18 @@ class LayerRandomisation:
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
+        check_range("batch_tokens", self.batch_tokens, COUNT)
         if not self.methods or not self.modes or not self.seeds:
             raise SpecError("randomise needs at least one method, one mode and one seed")
         for mode in self.modes:
             if mode not in get_args(Mode):
-                raise SpecError(f"Unknown mode {mode!r} of randomise; {nearest(mode, get_args(Mode))}")
+                raise SpecError(f"unknown mode {mode!r} of randomise; {nearest(mode, get_args(Mode))}")
 
     def run(self, model: Any, examples: Sequence[Example], bar: Progress | None = None) -> list[Row]:
         """Return one row per example, method, mode, block and seed; the model is restored bit for bit."""
-        loaded = load_model(model)
-        session = Session.create(
-            loaded, named_methods(self.methods), self.units, self.removal, None, self.seed, self.batch_tokens
-        )
-        steps = self.steps(loaded.n_blocks)
-        numbered = list(enumerate(examples))
-        chunks = [numbered[i : i + CHUNK] for i in range(0, len(numbered), CHUNK)]
-        rounds = [session.open(chunk, [Target(scale=self.scale)] * len(chunk)) for chunk in chunks]  # encoded once
-        bar = bar or Progress("", None, show=False)
-        before = [session.explain(on, bar) for on in rounds]
-        return [row for seed in self.seeds for row in self._seeded(session, steps, rounds, before, seed, bar)]
+        from assay.evaluation.sanity._randomisation_run import RandomisationRun  # torch: not for the command's options
+
+        return RandomisationRun(self).run(model, examples, bar)
 
     def steps(self, n_blocks: int) -> Steps:
         """The blocks to re-initialise together; the first cascading step is also an independent one and runs once."""
@@ -98,52 +83,6 @@ class LayerRandomisation:
                 together = tuple(range(block, n_blocks)) if mode == "cascading" else (block,)
                 out.setdefault(together, []).append((mode, block))
         return out
-
-    def _seeded(
-        self,
-        session: Session,
-        steps: Steps,
-        rounds: Sequence[Round],
-        before: Sequence[Mapping[str, Attributions]],
-        seed: int,
-        bar: Progress,
-    ) -> Iterator[Row]:
-        weights = _reinitialised(
-            session.model, {b for blocks in steps for b in blocks}, seed, shared_parameters=self.shared_parameters
-        )
-        for blocks, stands_for in steps.items():
-            with session.model.with_blocks({b: weights[b] for b in blocks}):
-                again = [session.reopen(on, self._same_class(whole)) for on, whole in zip(rounds, before, strict=True)]
-                after = [session.explain(on, bar) for on in again]
-            for mode, block in stands_for:
-                yield from _rows(before, after, {"mode": mode, "block": block, "blocks": len(blocks), "seed": seed})
-        trim_heap()  # once per seed: after every step it would cost a tenth of the time
-
-    def _same_class(self, whole: Mapping[str, Attributions]) -> list[Target]:
-        first = next(iter(whole.values()))
-        return [Target(a.target.label, None, self.scale) for a in first]
-
-
-def _reinitialised(model: Model, blocks: set[int], seed: int, *, shared_parameters: bool) -> hooks.Weights:
-    """New weights of some blocks; raises if they equal the old ones, which would make the study meaningless."""
-    weights = {block: model.reinitialised(block, seed, shared_parameters=shared_parameters) for block in blocks}
-    old = hooks.blocks(model.hf)
-    for block, new in weights.items():
-        if all(torch.equal(new[name], p) for name, p in old[block].named_parameters() if name in new):
-            raise ModelError(
-                f"block {block} of {model.name} has the same weights after re-initialisation, so nothing can be tested"
-            )
-    return weights
-
-
-def _rows(
-    before: Sequence[Mapping[str, Attributions]], after: Sequence[Mapping[str, Attributions]], where: Row
-) -> Iterator[Row]:
-    for whole, broken in zip(before, after, strict=True):
-        for method in whole:
-            for old, new in zip(whole[method], broken[method], strict=True):
-                values = {"spearman": correlation(old, new), "value": new.value_full}
-                yield {"example": old.example_id, "method": method, **where, **values}
 
 
 def correlation(old: Attribution, new: Attribution) -> float | None:

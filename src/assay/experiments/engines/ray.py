@@ -171,7 +171,7 @@ def _cluster(ray: Any, address: str | None, workers: int, threads: int) -> Itera
             _check_address(address)
         ray.init(address=address or "local", log_to_driver=False, logging_level="error", **own)
     except (OSError, ValueError, RuntimeError) as error:
-        raise AssayError(f"Cannot start or reach Ray at {address or 'this machine'}: {error}") from error
+        raise AssayError(f"cannot start or reach Ray at {address or 'this machine'}: {error}") from error
     try:
         yield
     finally:

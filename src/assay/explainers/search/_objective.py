@@ -59,7 +59,7 @@ def canonical(objective: str | Spec) -> str | Spec:
         return objective.replace("-", "_")  # the paper writes comp-suff
     spec = parse(objective) if isinstance(objective, str) else objective
     if spec.name not in FAITHFULNESS.names:
-        raise SpecError(f"Unknown objective {spec.name!r}; {nearest(spec.name, [*SOLVEX, *FAITHFULNESS.names])}")
+        raise SpecError(f"unknown objective {spec.name!r}; {nearest(spec.name, [*SOLVEX, *FAITHFULNESS.names])}")
     prefix_weights(FAITHFULNESS.make(spec), 4)  # raises if a search cannot optimise it
     return spec if spec.params or spec.args else spec.name
 

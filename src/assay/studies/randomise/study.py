@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from assay.experiments.study import ReportContext, StudyContext, StudyReport
     from assay.models.model import Model
 
+LIMIT = 50  # examples by default
+
 
 @dataclass(frozen=True)
 class Randomise(LayerRandomisation):
