@@ -31,7 +31,7 @@ from assay.training.recipe import Recipe
 from assay.training.scratch import is_scratch, parse_size
 from integration.conftest import invoke
 
-QUICK, MANY = 12, 400
+QUICK, MANY = 12, 250
 COUNTS: dict[str, list[int]] = {}  # tried and refused, by kind
 
 
@@ -260,7 +260,7 @@ def test_a_thousand_bad_inputs_give_a_thousand_sentences(tmp_path: Path, capsys:
     folder = tmp_path
     kinds: list[Any] = [
         given(text=SPECS)(fuzz(MANY)(specs)),
-        given(content=CHANGED_PLANS)(fuzz(MANY)(lambda content: plans(content, folder))),
+        given(content=CHANGED_PLANS)(fuzz(80)(lambda content: plans(content, folder))),
         given(content=YAML)(fuzz(MANY)(lambda content: plan_texts(content, folder))),
         given(content=PACKS)(fuzz(MANY)(lambda content: packs(content, folder))),
         given(content=NOTES)(fuzz(MANY)(lambda content: notes(content, folder))),
@@ -366,7 +366,6 @@ BAD = [
     "/dev/full",
     "/dev/null/x",
     "/nope/x",
-    "\x00",
     "\ud800",
     "a=b",
     ",",

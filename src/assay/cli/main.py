@@ -111,6 +111,8 @@ def _ending(error: Exception) -> tuple[str, int]:
         return "Cannot write the output: no space left on the device.", 2
     if isinstance(error, OSError) and error.filename is not None:  # of a path that the user gave
         return f"Cannot use {error.filename}: {error.strerror}. Name another file or folder.", 2
+    if isinstance(error, UnicodeEncodeError):  # bytes of the command line that are no text
+        return f"{error.object[:50]!r} is not valid Unicode. Write it in UTF-8.", 2
     return _unexpected(error), UNEXPECTED
 
 

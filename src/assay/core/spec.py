@@ -137,7 +137,8 @@ def check_numbers(name: str, value: Any) -> None:
     elif isinstance(value, float) and not math.isfinite(value):
         raise SpecError(f"{name}={value} is not allowed; give a finite number")
     elif isinstance(value, int) and abs(value) > (most := MOST_SEED if name.endswith(("seed", "seeds")) else MOST):
-        raise SpecError(f"{name}={value:.3g} is too large; give at most {most:,}")
+        shown = f"{value:.3g}" if abs(value) < 10**300 else "..."  # no float is larger
+        raise SpecError(f"{name}={shown} is too large; give at most {most:,}")
 
 
 def class_name(name: str) -> str:
