@@ -33,7 +33,7 @@ SHOWN = ("rank_change", "top_k_sum_change", "probability_change", "succeeded")
 
 def attack(steps: int, nodes: int) -> TopKAttack:
     method = f"integrated_gradients(steps={nodes}, rule=gauss_legendre)"
-    return TopKAttack(methods=(method,), measured=(MEASURED,), steps=steps)
+    return TopKAttack(methods=(method,), measured=(MEASURED,), epsilon=2.0, relative=False, steps=steps)
 
 
 def trained_model(plan: Plan, store: Store, name: str = SMALLEST) -> Model:

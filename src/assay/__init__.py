@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from assay.api.status import status
     from assay.api.train import train
     from assay.core.attributions import Attributions
+    from assay.core.explanations import Explanations
     from assay.core.types import Attribution, Cost, Example, Target, Unit
     from assay.datasets.load import load_dataset
     from assay.models.load import load_model, save_model
@@ -46,6 +47,7 @@ _LAZY = {
     "Attributions": "assay.core.attributions",
     "Cost": "assay.core.types",
     "Example": "assay.core.types",
+    "Explanations": "assay.core.explanations",
     "Prompt": "assay.models.prompt",
     "Target": "assay.core.types",
     "Unit": "assay.core.types",
@@ -79,6 +81,7 @@ __all__ = [
     "Cost",
     "DataWarning",
     "Example",
+    "Explanations",
     "InputError",
     "ModelError",
     "Prompt",

@@ -21,4 +21,4 @@ def small_disk(folder: Path, size: str, *more: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        subprocess.run(["umount", str(folder)], check=True)
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)  # weights may be mapped

@@ -74,3 +74,15 @@ def test_shap_step_by_step(folder: Path) -> None:
     rows = {row["method"]: row["value"] for row in namespace["result"].table() if row["metric"] == "comprehensiveness"}
     assert rows["shap"] > rows["random"]
     assert namespace["result"].evaluation.agreement["shap ~ kernel_shap"].mean() > 0.5
+
+
+def test_the_guide_of_notebooks_runs(folder: Path) -> None:
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    matplotlib.use("Agg")
+    namespace: dict[str, object] = {}
+    for block in blocks("notebook", "python"):
+        exec(block, namespace)
+    plt.close("all")
+    assert len(blocks("notebook", "python")) == 3

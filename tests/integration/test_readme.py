@@ -26,7 +26,7 @@ def test_snippets_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_links_lead_somewhere() -> None:
     """Relative links of the README and the docs."""
     root = README.parent
-    pages = [README, *root.glob("*.md"), *(root / "docs").glob("*.md"), *(root / "reproductions").rglob("*.md")]
+    pages = [README, *root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "reproductions").rglob("*.md")]
     missing = []
     for page in pages:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):

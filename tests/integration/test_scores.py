@@ -36,6 +36,7 @@ def values(record: dict, method: str) -> list[tuple]:
     return [(r["metric"], r["value"], r["low"], r["high"]) for r in record["table"] if r["method"] == method]
 
 
+@pytest.mark.filterwarnings("default:The scores")
 def test_our_own_file_gives_exactly_our_numbers(folder: Path) -> None:
     """`explain --output x.jsonl`, then `evaluate --scores x.jsonl`."""
     write_texts(folder / "texts.jsonl")
@@ -47,9 +48,14 @@ def test_our_own_file_gives_exactly_our_numbers(folder: Path) -> None:
     assert values(record, "x") == values(record, "again") == values(record, "occlusion") != []
     assert record["agreement"]["x ~ occlusion"] == 1
     assert "given(name=x, digest=" in record["settings"]["methods"]["x"][0]
-    assert "scores={'x': 'x.jsonl', 'again': 'again.jsonl'}" in (folder / "report.html").read_text().replace(
-        "&#39;", "'"
-    )
+    page = (folder / "report.html").read_text().replace("&#39;", "'")
+    assert "scores={'x': 'x.jsonl', 'again': 'again.jsonl'}" in page
+    assert "made elsewhere: x, again" in page
+    assert "alone: made elsewhere, cost unknown" in page
+    lost = "have none of the gold class for 1 of 12 examples; auprc and token_f1 leave these out, for all methods."
+    assert lost in done.stderr
+    assert lost in page
+    assert {row["n"] for row in record["table"] if row["metric"] == "auprc"} == {11}
 
 
 def test_other_scores_are_never_served_old_records(folder: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import assay
+from assay.studies.attack.study import Attack
 
 from .conftest import invoke
 
@@ -20,9 +21,12 @@ def run(*words):
 def test_randomise(tmp_path):
     page, rows = tmp_path / "r.html", tmp_path / "r.json"
     files = ["--report", str(page), "--json", str(rows)]
-    out = run("randomise", "--limit", "3", "--methods", "gradient,average_attention", "--seeds", "2", *files)
+    out = run("randomise", "--limit", "3", "--methods", "gradient,random", "--seeds", "2", *files)
     assert "cascading" in out
     assert "With all blocks re-initialised" in out
+    assert "gradient passes the check: its correlation" in " ".join(out.split())
+    assert "random fails it: its correlation stays above 0.5" in " ".join(out.split())
+    assert "intact" in out
     record = json.loads(rows.read_text())
     assert len(record["rows"]) == 3 * 2 * 2 * 2 * 2  # examples, methods, modes, blocks, seeds
     text = page.read_text(encoding="utf-8")
@@ -32,6 +36,8 @@ def test_randomise(tmp_path):
     broken = [r["value"] for r in record["rows"] if (r["method"], r["mode"], r["block"]) == where]
     row = text.partition("the model's output<br>")[2].partition("</tr>")[0]
     assert row.endswith(f">{sum(broken) / len(broken):.3g}</td>")
+    intact = [r["value_intact"] for r in record["rows"] if (r["method"], r["mode"], r["block"]) == where]
+    assert row.partition('class="n">')[2].startswith(f"{sum(intact) / len(intact):.3g}</td>")
     assert "http" not in text.split("</style>")[1]
 
 
@@ -40,9 +46,63 @@ def test_attack(tmp_path):
     files = ["--report", str(page), "--json", str(rows)]
     out = run("attack", "--limit", "2", "--steps", "3", "--methods", "gradient", *files)
     assert "rank change" in out
+    assert "size of the move" in out
+    assert "times their own size" in " ".join(out.split())
     record = json.loads(rows.read_text())
     assert {row["objective"] for row in record["rows"]} == {"prediction_kept", "probability_matched"}
     assert page.read_text(encoding="utf-8").count('<p class="heat"') == 2 * 3  # original and two objectives per example
+
+
+def test_an_attack_says_what_it_costs_before_it_starts(tmp_path):
+    files = ["--report", str(tmp_path / "a.html"), "--store", str(tmp_path / "store")]
+    words = ["attack", "--limit", "2", "--steps", "3", "--methods", "gradient", *files]
+    first, again = invoke(*words), invoke(*words)
+    assert "2 attacks on each of 2 inputs, up to 3 steps each: up to " in first.stderr
+    assert "passes, roughly 1 s" in first.stderr
+    assert "passes" not in again.stderr, "nothing is left to do"
+
+
+def test_the_cost_of_an_attack_is_what_it_runs():
+    model = assay.load_model("builtin")
+    study = Attack(methods=("gradient",), steps=10, tolerance=0.0, shown=0)
+    data = assay.load_dataset("builtin")[:3]
+    cost = study.cost(model, data)
+    before = model.passes.forwards + model.passes.backwards
+    study.run(model, data)
+    assert cost.passes == pytest.approx(model.passes.forwards + model.passes.backwards - before, rel=0.25)
+
+
+def test_an_attack_that_moves_words_further_than_their_size_says_so_first():
+    near, far = (assay.attack(limit=2, steps=4, methods=["gradient"], relative=relative, epsilon=2.0, rate=9.0)
+                 for relative in (True, False))  # fmt: skip
+    for result in (near, far):
+        assert result.verdict[0].startswith("Epsilon lets words move by up to")
+        assert all("times their own size" in sentence for sentence in result.verdict)
+    assert "28 times" in far.verdict[0]
+    default = assay.attack(limit=2, steps=4, methods=["gradient"])
+    assert not default.verdict[0].startswith("Epsilon lets")
+    assert all(row["moved"] <= row["epsilon_in_scale"] + 1e-6 for row in default.rows)
+    assert [row["epsilon_in_scale"] for row in default.rows] == pytest.approx([0.5] * 4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"epsilon": float("inf")}, "epsilon=inf"),
+        ({"epsilon": float("nan")}, "epsilon=nan"),
+        ({"epsilon": -1.0}, r"epsilon=-1\.0: give a number, above 0"),
+        ({"share": 2.0}, r"share=2\.0: give a number, above 0 and at most 1"),
+        ({"steps": 0}, "steps=0: give a whole number, at least 1"),
+        ({"tolerance": -1.0}, r"tolerance=-1\.0"),
+        ({"batch_tokens": 0}, "batch_tokens=0"),
+    ],
+)
+def test_numbers_that_an_attack_cannot_have(settings, words):
+    with pytest.raises(assay.SpecError, match=words):
+        assay.attack(**settings)
+    name, value = next(iter(settings.items()))
+    with pytest.raises(assay.SpecError, match=name):
+        Attack(**{name: value})
 
 
 def test_what_measures_an_attack(tmp_path):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,13 @@ from assay.api.settings import make_settings
 from assay.core.notices import said_once
 from assay.datasets.columns import ColumnMap
 from assay.datasets.load import load_dataset
+from assay.evaluation.adversarial.attack_cost import AttackCost
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
 from assay.studies.attack.result import MEASURED, Attacked
 from assay.studies.attack.study import LIMIT, Attack
+
+LONG = 300.0  # seconds
 
 
 @said_once
@@ -26,6 +30,7 @@ def attack(
     columns: ColumnMap | str | None = None,
     store: str | Path | None = None,
     progress: bool | None = None,
+    on_start: Callable[[AttackCost], None] | None = None,
     **settings: Any,
 ) -> Attacked:
     """Perturb word embeddings so that the explanation changes and the prediction does not.
@@ -33,12 +38,21 @@ def attack(
     model: anything `load_model` takes. data: anything `load_dataset` takes. methods: specs of differentiable methods;
     None is the three of the Oxford thesis, with integrated gradients measured to a tolerance (see `measured`).
     limit: a random subset of this many examples. columns: as in `load_dataset`. store: a folder for finished work; None
-    is a cache folder.
+    is a cache folder. on_start: called with the cost, measured on two steps, before the work; None warns of a long one.
     settings: further fields of `Attack` (objectives, epsilon, steps, ...).
     """
     default = {"measured": MEASURED} if methods is None else {}
     study = make_settings(Attack, {"methods": methods, **default, **settings})
     loaded, dataset = load_model(model), load_dataset(data, columns=columns)
     dataset = dataset if limit is None else dataset.take(limit, study.seed)
-    records = run_study(study, "attack", loaded, dataset, store=store, progress=progress)
+
+    def tell(missing: int) -> None:
+        (on_start or _warn_if_long)(study.cost(loaded, dataset[:missing]))
+
+    records = run_study(study, "attack", loaded, dataset, store=store, progress=progress, on_start=tell)
     return Attacked(loaded, dataset, study, [row for record in records for row in record.rows])
+
+
+def _warn_if_long(cost: AttackCost) -> None:
+    if cost.seconds > LONG:
+        warnings.warn(f"{cost}; fewer steps, methods or examples (limit) take less", stacklevel=2)

@@ -56,7 +56,7 @@ def evaluate(
 def _scores(scores: Mapping[str, Any] | Sequence[str] | None) -> Any:
     """Scores made elsewhere, as the study takes them."""
     if not isinstance(scores, Mapping):
-        return scores
+        return [str(scores)] if isinstance(scores, Path) else scores
     return [
         f"{name}={given}" if isinstance(given, str | Path) else given_scores(name, given)
         for name, given in scores.items()

@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 from assay.api.settings import as_field
 from assay.core.errors import SpecError, nearest
 from assay.core.notices import said_once
+from assay.core.ranges import COUNT, NOT_NEGATIVE, check_range
 from assay.datasets.columns import ColumnMap
 from assay.datasets.dataset import Dataset
 from assay.experiments.training_task import SELECTIONS, performance_metrics
@@ -52,6 +53,9 @@ def train(
     two splits. on_check: called after every validation. settings: fields of `Recipe`, which take precedence over
     `recipe`.
     """
+    for name, value in (("limit", limit), ("validation_limit", validation_limit), ("threads", threads)):
+        check_range(name, value, COUNT)
+    check_range("save_seconds", save_seconds, NOT_NEGATIVE)
     recipe = _recipe(recipe, settings)
     splits = training_data(
         data,

@@ -28,17 +28,19 @@ from assay.cli._options import (
     settings_from,
 )
 from assay.cli._output import finish_study, interval_cell
+from assay.core.console import Console
 from assay.core.files import check_writable
 from assay.studies.attack.study import LIMIT, Attack
 
 if TYPE_CHECKING:
+    from assay.evaluation.adversarial.attack_cost import AttackCost
     from assay.studies.attack.result import Attacked
 
 app = command_app(
     "attack",
     "assay attack",
     "assay attack --methods gradient,gradient_x_input --objectives prediction_kept --steps 100",
-    "assay attack --model FOLDER --data reviews.csv --relative --epsilon 1",
+    "assay attack --model FOLDER --data reviews.csv --epsilon 0.2 --limit 4",
 )
 
 
@@ -56,8 +58,14 @@ def attack(
 ) -> None:
     check_writable(report, json)
     with resumable():
-        result = assay.attack(model.load(), data.load(), limit=limit, store=store, **settings.given())
+        result = assay.attack(
+            model.load(), data.load(), limit=limit, store=store, on_start=_print_cost, **settings.given()
+        )
     finish_study(result, _table(result), report, json)
+
+
+def _print_cost(cost: AttackCost) -> None:
+    Console(stderr=True, soft_wrap=True).print(f"{cost}; --steps, --methods and --limit make it shorter")
 
 
 def _table(result: Attacked) -> Table:

@@ -29,6 +29,7 @@ from assay.cli._options import (
 from assay.cli._output import command_line, print_written, write_json
 from assay.core.console import Console
 from assay.core.files import check_writable, write_file
+from assay.core.notices import unsaid
 from assay.studies.evaluate.study import Evaluate
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def evaluate(
     store: StoreFolder = None,
 ) -> None:
     check_writable(report, markdown, json)
-    with resumable():
+    with resumable(), unsaid("result"):  # printed with the verdict
         result = assay.evaluate(model.load(), data.load(), limit=limit, store=store, **settings.given())
     _print(result)
     result.to_html(report, command=command_line())

@@ -60,15 +60,19 @@ def randomise(
 
 
 def _table(result: Randomised) -> Table:
-    """Spearman's correlation with its interval at the last, a middle and the first block."""
+    """Spearman's correlation with its interval and the model's output: intact, last, a middle and the first block."""
     names, last = short_names(result.methods), result.model.n_blocks - 1
     blocks = list(dict.fromkeys([last, last // 2, 0]))
     summary = {(row["mode"], row["method"], row["block"]): row for row in result.summary}
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     for mode in result.study.modes:
-        table.add_row(Text(mode, style="bold"), *[Text(f"block {b + 1}", justify="right") for b in blocks])
+        heads = ["intact", *(f"block {block + 1}" for block in blocks)]
+        table.add_row(Text(mode, style="bold"), *[Text(head, justify="right") for head in heads])
         for method in result.methods:
             rows = [summary.get((mode, method, block)) for block in blocks]
             cells = [Text("-") if r is None else interval_cell(r["spearman"], r["low"], r["high"], "\n") for r in rows]
-            table.add_row(Text(f"  {names[method]}", overflow="fold"), *cells)
+            table.add_row(Text(f"  {names[method]}", overflow="fold"), Text("1", justify="right"), *cells)
+        outputs = [result.output(mode, block) for block in (None, *blocks)]
+        cells = [Text("-" if output is None else f"{output:.3g}", justify="right") for output in outputs]
+        table.add_row(Text("  the model's output", style="dim"), *cells)
     return table

@@ -32,5 +32,5 @@ METRICS = _WithFaithfulness(
 AGREEMENT = Catalog("assay.evaluation", "agreement measure", deep=True, groups=("agreement",))
 PERFORMANCE = Catalog("assay.evaluation", "performance metric", deep=True, groups=("performance",))
 ATTACK_MEASURES = Catalog(
-    "assay.evaluation", "attack measure", skip=("top_k_attack",), deep=True, groups=("adversarial",)
+    "assay.evaluation", "attack measure", skip=("attack_cost", "top_k_attack"), deep=True, groups=("adversarial",)
 )

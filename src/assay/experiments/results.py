@@ -6,7 +6,7 @@ from assay.experiments.job import Row
 from assay.experiments.plan import Plan
 from assay.experiments.references import AnyModel, TrainedModel
 from assay.experiments.store import Store
-from assay.experiments.study import tidy_rows
+from assay.experiments.study import tidied, tidy_rows
 from assay.models.load import load_without_weights
 from assay.models.model import Model
 
@@ -18,8 +18,7 @@ def tidy_results(plan: Plan, store: Store) -> list[Row]:
 
 def training_rows(plan: Plan, store: Store) -> list[Row]:
     """One row per validation score of every finished training."""
-    records = [(job, store.get(job.key)) for job in plan.trainings]
-    return [{**job.tags, **row} for job, record in records if record is not None for row in job.task.tidy(record.rows)]
+    return tidied(plan.trainings, store)
 
 
 def open_model(reference: AnyModel, store: Store) -> Model:

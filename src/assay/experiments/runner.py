@@ -40,13 +40,20 @@ def run_study(
     *,
     store: str | Path | Store | None = None,
     progress: bool | None = None,
+    on_start: Callable[[int], None] | None = None,
 ) -> list[Record]:
-    """Run a study on a model and data in memory; its jobs have the same keys as in a plan."""
+    """Run a study on a model and data in memory; its jobs have the same keys as in a plan.
+
+    on_start: called before the work, unless there is none, with the number of examples that the store lacks.
+    """
     worker = Worker(open_store(store))
     jobs = study.jobs(StudyContext(InMemoryModel(model), InMemoryData(dataset), {"study": name}, worker))
     if not all(worker.store.has(job.key) for job in jobs):
         worker.store.prepare()
     steps = study.steps_per_example(model)
+    missing = sum(job.size for job in jobs if not worker.store.has(job.key))
+    if on_start is not None and missing:
+        on_start(missing)
     with Progress(name, len(dataset) * steps, progress) as bar:
         return [worker.load_or_compute(job, bar, job.size * steps) for job in jobs]
 

@@ -142,7 +142,8 @@ class Scheduler:
     def _unmet_requirement(self, job: Job, need: str) -> str | None:
         if job.model is None or job.model.requires is None or need not in job.model.needs:
             return None
-        return job.model.requires.unmet(self._record(need).rows)
+        with self.store.expecting_form(need):
+            return job.model.requires.unmet(self._record(need).rows)
 
     def _record(self, key: str) -> Record:
         record = self.store.get(key)

@@ -6,12 +6,13 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.core.errors import StoreError
+from assay.core.errors import AssayError, StoreError
 from assay.core.files import replacing
 from assay.experiments.artifacts import Artifacts
 
@@ -93,6 +94,19 @@ class Store:
     def put(self, record: Record) -> None:
         write(self.path(record.key), to_text(record).encode(), "record")
 
+    @contextmanager
+    def expecting_form(self, key: str) -> Iterator[None]:
+        """Turn errors in reading the rows of a record, whose checksum is right, into one sentence."""
+        try:
+            yield
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            if isinstance(error, AssayError):
+                raise
+            raise StoreError(
+                f"the record {self.path(key)} is not of the form that its job writes "
+                f"({type(error).__name__}: {error}); delete that file and run again"
+            ) from error
+
     # --- why there is no record ------------------------------------------------------------------------------------
 
     def note_path(self, note: Note, key: str) -> Path:
@@ -126,7 +140,7 @@ class Store:
 
     def prepare(self) -> None:
         """Check that the store is writable before the work starts, and delete files left by killed processes."""
-        write(self.folder / "writable", b"", "store")
+        write(self.folder / "writable", b"yes", "store")
         for part in self.folder.glob("*/*.part"):
             if part.is_file() and time.time() - part.stat().st_mtime > STALE:
                 part.unlink(missing_ok=True)

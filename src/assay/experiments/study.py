@@ -143,6 +143,14 @@ def why_not_a_study(candidate: type) -> str | None:
 
 def tidy_rows(cells: Sequence[StudyCell], store: Store) -> list[Row]:
     """Every number of the finished jobs of some cells, with the tags of its job."""
-    jobs = [job for cell in cells for job in cell.jobs]
-    records = [(job, store.get(job.key)) for job in jobs]
-    return [{**job.tags, **row} for job, record in records if record is not None for row in job.task.tidy(record.rows)]
+    return tidied([job for cell in cells for job in cell.jobs], store)
+
+
+def tidied(jobs: Sequence[Job], store: Store) -> list[Row]:
+    """The rows of finished jobs as a table, with the tags of each job."""
+    rows: list[Row] = []
+    for job in jobs:
+        if (record := store.get(job.key)) is not None:
+            with store.expecting_form(job.key):
+                rows += [{**job.tags, **row} for row in job.task.tidy(record.rows)]
+    return rows

@@ -45,7 +45,7 @@ class Given:
             signed=any((row.scores < 0).any() for row in rows),
             complete=False,
             class_dependent=any(row.label for row in rows),
-            passes="none",
+            passes="made elsewhere, cost unknown",
             memory="n",
         )
 
@@ -79,6 +79,10 @@ class Given:
             raise InputError(f"the text {shortened(text)} has other white space than that of the scores {self.name!r}")
         return rows
 
+    def has(self, example: Example, label: str, labels: Sequence[str]) -> bool:
+        """Whether there are scores of this class."""
+        return any(self._explains(row, label, labels) for row in self.of(example))
+
     def _explains(self, row: Attribution, label: str, labels: Sequence[str]) -> bool:
         """Whether a row is about this class; a regression has only one output."""
         if not row.label or len(labels) == 1:
@@ -106,11 +110,14 @@ class Given:
         return same[0]
 
 
-def given_scores(name: str, attributions: Iterable[Attribution]) -> Given:
+def given_scores(name: str, attributions: Any) -> Given:
     """Attributions from anywhere as a method with a name of its own."""
     if checked_name(name) in METHODS.names:
         raise SpecError(f"{name!r} is a method of Assay; give the scores another name, such as 'my {name}'")
-    rows = list(attributions)
+    rows = list(attributions) if isinstance(attributions, Iterable) else [attributions]
+    if not all(isinstance(row, Attribution) for row in rows):
+        kind = type(attributions).__name__
+        raise InputError(f"the scores {name!r} are {kind}; give Attributions, such as Attributions.from_shap(...)")
     if not rows:
         raise InputError(f"the scores {name!r} are empty; give at least one text")
     if any(unit.box is not None for row in rows for unit in row.units):
@@ -125,6 +132,8 @@ def given_scores(name: str, attributions: Iterable[Attribution]) -> Given:
 
 def named_scores(given: Iterable[str | Given]) -> dict[str, Given]:
     """Scores by name, from files ("path" or "name=path") or as they are."""
+    if not all(isinstance(item, str | Given) for item in given):
+        raise SpecError('give scores as {"name": attributions}, or as files: ["shap.jsonl", "mine=other.jsonl"]')
     found = [scores for item in given for scores in ([item] if isinstance(item, Given) else _from_file(str(item)))]
     by_name: dict[str, Given] = {}
     for scores in found:

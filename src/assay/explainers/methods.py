@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from assay.core.attributions import Attributions
 from assay.core.errors import SpecError, UnsupportedError
 from assay.core.spec import Spec, check_numbers
+from assay.core.types import Attribution
 from assay.explainers import METHODS
 from assay.explainers.protocols import BlackBox, Composite, Reader, why_not_a_method
 from assay.models.model import Model
@@ -21,6 +23,8 @@ def named_methods(methods: Iterable[Any]) -> dict[str, Any]:
         raise SpecError("no method is named; give at least one, e.g. lime (`assay list methods` shows all)")
     for given in asked:
         method = METHODS.make(given) if isinstance(given, str | Spec) else given
+        if isinstance(given, Attribution | Attributions):
+            raise SpecError('explanations made elsewhere are no methods; give evaluate scores={"name": attributions}')
         if isinstance(given, type):
             raise SpecError(f"{given.__name__} is a class; give an object, {given.__name__}()")
         if (reason := why_not_a_method(method)) is not None:

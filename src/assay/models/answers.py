@@ -15,6 +15,7 @@ from assay.models.service import BadAnswerError
 Kind = Literal["probability", "logit"]
 SMALLEST = 1e-12  # probabilities below count as this one: the logarithm of 0 is not a number
 SURE = 1e-3  # rows of probabilities sum to 1 as closely as this, or their kind must be declared
+DECLARE = "load it with outputs='logit', or task='multi_label' if several labels can be true at once"
 DETECTED = "detected from the first answer"
 ROUNDED = 0.05  # what the sum may lack once the kind is known, because probabilities are often rounded
 
@@ -69,34 +70,29 @@ class AnswerReader:
         try:
             rows = np.asarray(answer, np.float64)
         except (TypeError, ValueError) as error:
-            raise BadAnswerError(f"returned a {type(answer).__name__} instead of {self._wanted}") from error
+            raise BadAnswerError(f"returned a {type(answer).__name__} instead of numbers", self._advice) from error
         if self.task == "regression" and rows.shape == (n,):
             rows = rows[:, None]
         if rows.shape != (n, len(self.labels)):
             raise BadAnswerError(
-                f"returned an array of shape {rows.shape} instead of {(n, len(self.labels))}, {self._wanted},"
+                f"returned an array of shape {rows.shape} instead of {(n, len(self.labels))}", self._advice
             )
         if not np.isfinite(rows).all():
             raise BadAnswerError(f"returned {_shown(rows[~np.isfinite(rows).all(1)][0])}, not finite numbers,")
         return rows
 
     @property
-    def _wanted(self) -> str:
-        return (
-            "a number per text"
-            if self.task == "regression"
-            else f"a number per text and label ({', '.join(self.labels)})"
-        )
+    def _advice(self) -> str:
+        if self.task == "regression":
+            return "return one number per text"
+        return f"return one number per text and label ({', '.join(self.labels)})"
 
     def _check_probabilities(self, rows: Rows) -> None:
         for row in rows[(rows < -SURE).any(1) | (rows > 1 + SURE).any(1)]:
-            raise BadAnswerError(f"returned {_shown(row)}, which are no probabilities: give load_model outputs='logit'")
+            raise BadAnswerError(f"returned {_shown(row)}, which are no probabilities,", "load it with outputs='logit'")
         off = np.abs(rows.sum(1) - 1)
         if self.task != "multi_label" and off.max() > ROUNDED:
-            raise BadAnswerError(
-                f"returned {_shown(rows[off.argmax()])}, probabilities that do not sum to 1: give load_model "
-                "outputs='logit', or task='multi_label' if several labels can be true at once,"
-            )
+            raise BadAnswerError(f"returned {_shown(rows[off.argmax()])}, whose sum is not 1,", DECLARE)
 
 
 def _kind(rows: Rows) -> Kind:
@@ -107,8 +103,8 @@ def _kind(rows: Rows) -> Kind:
     if off.max() <= SURE:
         return "probability"
     raise BadAnswerError(
-        f"returned {_shown(rows[off.argmax()])}, between 0 and 1 but with another sum than 1: give load_model "
-        "outputs='probability' or outputs='logit', and task='multi_label' if several labels can be true at once,"
+        f"returned {_shown(rows[off.argmax()])}, which may be probabilities or logits,",
+        f"load it with outputs='probability' or {DECLARE.removeprefix('load it with ')}",
     )
 
 

@@ -47,7 +47,11 @@ class ServiceSettings:
 
 
 class BadAnswerError(Exception):
-    """Why an answer cannot be used, as the end of a sentence that begins with the function's name."""
+    """Why an answer cannot be used: a sentence without the function's name and the text, and what to do."""
+
+    def __init__(self, reason: str, advice: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.advice = reason, advice
 
 
 @dataclass(eq=False)
@@ -90,7 +94,7 @@ class Service:
             rows = self._checked(self._call(batch, retries), batch)
         except BadAnswerError as error:
             if len(batch) == 1:
-                raise _RefusedError(batch[0], str(error)) from error.__cause__
+                raise _RefusedError(batch[0], error) from error.__cause__
             middle = (len(batch) + 1) // 2
             return np.concatenate([self._ask(half, 0) for half in (batch[:middle], batch[middle:])])
         self._failures = 0
@@ -132,7 +136,8 @@ class Service:
 
     def _error(self, refused: _RefusedError, row: int) -> ModelError:
         self._failures += 1
-        message = f"{self.name} {refused.reason} for the text {shortened(refused.text)}"
+        answer, advice = refused.answer, refused.answer.advice
+        message = f"{self.name} {answer.reason} for the text {shortened(refused.text)}{advice and f'; {advice}'}"
         if self._failures < LOST:
             return RowError(row, message)
         kept = "" if self.answers is None else f"; every answer so far is kept in {self.answers.folder}"
@@ -142,9 +147,9 @@ class Service:
 class _RefusedError(Exception):
     """A single text that got no usable answer."""
 
-    def __init__(self, text: Text, reason: str) -> None:
-        super().__init__(reason)
-        self.text, self.reason = text, reason
+    def __init__(self, text: Text, answer: BadAnswerError) -> None:
+        super().__init__(answer.reason)
+        self.text, self.answer = text, answer
 
 
 def shortened(text: Text) -> str:

@@ -55,13 +55,14 @@ def write_report(status: Status, folder: Path, ending: str) -> list[Path]:
     check_folder_writable(folder)
     plan, store = status.plan, status.store
     rows = {name: tidy_rows(cells, store) for name, cells in plan.studies().items()}
+    trainings = training_rows(plan, store)
     models, methods = model_table(plan, store), _methods(rows)
     figures = folder / "figures" if available() else None
     studies = {
         name: cells[0].study.report(ReportContext(cells, store, rows[name], models, methods, figures, ending))
         for name, cells in plan.studies().items()
     }
-    all_rows = [*training_rows(plan, store), *(row for table in rows.values() for row in table)]
+    all_rows = [*trainings, *(row for table in rows.values() for row in table)]
     tables: dict[str, Table] = {"rows": all_rows, "models": models, "train": _trainings(status)}
     tables |= {name: study.table for name, study in studies.items()}
     files = [path for name, table in tables.items() for path in _write_table(folder, name, table)]
@@ -96,7 +97,7 @@ def _trainings(status: Status) -> list[Mapping[str, Any]]:
             rows = record.rows
             scores = {f"validation_{name}": value for name, value in rows["validation"].items()}
             out.append({**job.tags, **scores, "chance": rows["chance"], "majority": rows["majority"],
-                        "steps": rows["steps"], "seconds": record.provenance["seconds"]})  # fmt: skip
+                        "steps": rows["steps"], "seconds": record.provenance.get("seconds")})  # fmt: skip
     return out
 
 

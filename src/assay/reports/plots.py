@@ -36,8 +36,13 @@ class Axis:
 
 
 def bar_axis(comparison: Comparison) -> Axis:
-    """One axis for all methods of a metric; it has round ends and contains every interval."""
+    """One axis for all methods of a metric; it has round ends and contains every interval.
+
+    It spans several margins, so that differences too small to matter look small.
+    """
     ends = [v for s in comparison.standings for v in (s.low, s.high, s.value) if math.isfinite(v)]
+    middle = (min(ends) + max(ends)) / 2
+    ends += [middle - 2 * comparison.margin, middle + 2 * comparison.margin]
     ticks = nice_ticks(min(ends), max(ends), count=4)
     return Axis(ticks[0], ticks[-1])
 
@@ -108,7 +113,7 @@ def share_curves(
     parts.append(_names(plot, {m: float(row[-1]) for m, row in means.items()}, styles))
     ends = ", ".join(f"{styles[m].short} {row[-1]:.3g}" for m, row in means.items())
     label = f"{title}: mean per share of units {verb}; at the last share {ends}"
-    return _svg(f'class="plot" viewBox="0 0 {WIDTH} {HEIGHT}"', label, "".join(parts))
+    return _svg(f'class="plot" {_view_box(ticks)}', label, "".join(parts))
 
 
 def labelled_curves(
@@ -147,7 +152,13 @@ def banded_curves(
     parts.append(_names(plot, {m: float(row[-1]) for m, row in means.items()}, styles))
     ends = ", ".join(f"{styles[m].short} {row[-1]:.3g}" for m, row in means.items())
     label = f"{title}: mean at {labels[0]} to {labels[-1]}; at the last {ends}"
-    return _svg(f'class="plot" viewBox="0 0 {WIDTH} {HEIGHT}"', label, "".join(parts))
+    return _svg(f'class="plot" {_view_box(ticks)}', label, "".join(parts))
+
+
+def _view_box(ticks: Sequence[float]) -> str:
+    """The whole drawing, wider on the left where the numbers of the axis need it."""
+    missing = max(0, math.ceil(6.5 * max(len(f"{tick:g}") for tick in ticks)) + 5 - LEFT)
+    return f'viewBox="{-missing} 0 {WIDTH + missing} {HEIGHT}"'
 
 
 def _label_step(labels: Sequence[str]) -> int:

@@ -65,7 +65,10 @@ def _alone(standing: Standing) -> Symbol:
 def gain_of(standing: Standing, comparison: Comparison) -> str:
     """How much better than random, with a sign; empty for the control or without one."""
     gain = comparison.gain(standing.method)
-    return "" if gain is None else f"{gain:+.2g}" if abs(gain) < 10 else f"{gain:+.0f}"
+    if gain is None:
+        return ""
+    digits = min(_decimals(comparison.margin), max(0, 1 - math.floor(math.log10(abs(gain) or 1))))
+    return f"{gain:+.{digits}f}"
 
 
 def legend(comparisons: list[Comparison]) -> list[Symbol]:
@@ -78,10 +81,19 @@ def arrow(better: str) -> str:
     return "↑" if better == "higher" else "↓"
 
 
-def format_interval(value: float, low: float, high: float) -> tuple[str, str]:
-    """The value and its interval, with as many decimals as the width of the interval justifies."""
+def format_interval(value: float, low: float, high: float, margin: float = 0.0) -> tuple[str, str]:
+    """The value and its interval, with as many decimals as the width of the interval justifies.
+
+    margin: the smallest difference that matters; decimals far below it are left out.
+    """
     width = high - low
     if not width > 0:
         return f"{value:.3g}", "interval unknown" if math.isnan(width) else "no spread"
-    digits = min(6, max(0, 1 - math.floor(math.log10(width))))
+    digits = min(_decimals(margin), max(0, 1 - math.floor(math.log10(width))))
+    value, low, high = (round(v, digits) + 0.0 for v in (value, low, high))  # + 0.0: no minus before zero
     return f"{value:.{digits}f}", f"[{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def _decimals(margin: float) -> int:
+    """The most decimals to show: one more than the margin has."""
+    return max(0, 1 - math.floor(math.log10(margin))) if margin > 0 else 6

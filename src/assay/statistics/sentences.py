@@ -89,7 +89,8 @@ def _lead(c: Comparison) -> str:
     if len(tied) == len(c.standings) - 1:
         return f"no {_clear(c)} difference between {_everyone(c)}."
     if best.method == c.control and len(methods) > 1 and all(s.worse_than_random for s in methods):
-        return f"{best.method} beats all {_many(methods)}: {_shown(best)} versus {_shown(methods[0])} at best."
+        everyone = "both methods" if len(methods) == 2 else f"all {len(methods)} methods"
+        return f"{best.method} beats {everyone}: {_shown(best)} versus {_shown(methods[0])} at best."
     if best.method == c.control:
         rest = f"; {_not_different(c, tied)} from it." if tied else "."
         return f"no method beats {best.method}, which has the best mean, {_shown(best)}{rest}"

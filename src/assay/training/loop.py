@@ -27,7 +27,7 @@ from assay.training.batching import epoch_batches
 from assay.training.checkpoint import CheckpointSaver, read_checkpoint
 from assay.training.history import Check, History
 from assay.training.optimiser import make_optimiser, set_rate
-from assay.training.recipe import Recipe
+from assay.training.recipe import LOSS, Recipe
 from assay.training.schedule import rate_factor
 from assay.training.step_schedule import StepSchedule
 
@@ -184,10 +184,10 @@ class _Run:
         self.model.eval()
         with torch.no_grad():
             scores = {name: float(value) for name, value in self.validate(self.model).items()}
-        value = self._selection(scores)
+        self._selection(scores)  # raises if there is none
         self.checks.append(self._make_check(scores))
         self.losses = (0.0, 0)
-        is_best = self.best is None or self._is_better(value, self._selection(self.checks[self.best].scores))
+        is_best = self.best is None or self._is_better(scores, self.checks[self.best].scores)
         if is_best:
             self.best = len(self.checks) - 1
             self.best_weights = {k: v.detach().to("cpu", copy=True) for k, v in self.model.state_dict().items()}
@@ -209,8 +209,12 @@ class _Run:
             raise ModelError(f"the validation {name} is NaN; no checkpoint can be selected")
         return scores[name]
 
-    def _is_better(self, new: float, old: float) -> bool:
-        return new > old if self.recipe.direction == "higher" else new < old
+    def _is_better(self, new: Mapping[str, float], old: Mapping[str, float]) -> bool:
+        """By the selection; of two equal scores, common on small validation sets, the lower loss is better."""
+        value, best = self._selection(new), self._selection(old)
+        if value == best:
+            return new.get(LOSS, math.inf) < old.get(LOSS, math.inf)
+        return value > best if self.recipe.direction == "higher" else value < best
 
     def restore_best(self) -> None:
         """Load the best weights and free the gradients."""

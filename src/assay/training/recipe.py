@@ -7,18 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from assay.core.errors import SpecError, nearest
-from assay.core.spec import Spec, build, check_numbers, parse
+from assay.core.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range, check_ranges
+from assay.core.spec import Spec, build, parse
 
 Better = Literal["higher", "lower"]
 LOSS = "loss"  # the default selection
-
-
-def _check_positive(settings: Any, *names: str, zero: bool = False) -> None:
-    for name in names:
-        value = getattr(settings, name)
-        check_numbers(name, value)
-        if value is not None and (value < 0 or (value == 0 and not zero)):
-            raise SpecError(f"{name}={value}: must be {'at least 0' if zero else 'above 0'}")
 
 
 @dataclass(frozen=True)
@@ -34,13 +27,22 @@ class Group:
             re.compile(self.pattern)
         except re.error as error:
             raise SpecError(f"group({self.pattern!r}) is not a regular expression: {error}") from error
-        _check_positive(self, "learning_rate", "weight_decay", zero=True)
+        check_ranges(self, learning_rate=NOT_NEGATIVE, weight_decay=NOT_NEGATIVE)
 
 
 Optimiser = Literal["adamw", "adam", "sgd"]
 Schedule = Literal["linear", "cosine", "constant"]
 OPTIMISERS, SCHEDULES = get_args(Optimiser), get_args(Schedule)
 NO_DECAY = Group(r"bias|norm|\bln_", weight_decay=0.0)  # usual for biases and normalisation layers
+
+
+RANGES = {
+    **dict.fromkeys(("epochs", "batch_size", "accumulation", "patience", "schedule_steps"), COUNT),
+    **dict.fromkeys(("learning_rate", "epsilon", "clip", "validate_every"), POSITIVE),
+    **dict.fromkeys(("weight_decay", "warmup", "warmup_from"), NOT_NEGATIVE),
+    "momentum": Range(0, 1, below=True),
+    "seed": Range(0, whole=True),
+}
 
 
 @dataclass(frozen=True)
@@ -100,13 +102,11 @@ class Recipe:
     """Seed of the initialisation, the order of examples and dropout."""
 
     def __post_init__(self) -> None:
-        _check_positive(self, "epochs", "batch_size", "learning_rate", "accumulation", "validate_every", "epsilon")
-        _check_positive(self, "clip", "patience", "schedule_steps")
-        _check_positive(self, "weight_decay", "warmup", "warmup_from", "momentum", zero=True)
+        check_ranges(self, **RANGES)
         for name, allowed in (("optimiser", OPTIMISERS), ("schedule", SCHEDULES)):
             if getattr(self, name) not in allowed:
                 raise SpecError(f"{name}={getattr(self, name)!r}: {nearest(str(getattr(self, name)), allowed)}")
-        if len(self.betas) != 2 or not all(0 <= beta < 1 for beta in self.betas):
+        if len(self.betas) != 2 or not all(beta in Range(0, 1, below=True) for beta in self.betas):
             raise SpecError(f"betas={list(self.betas)}: give two numbers in [0, 1), e.g. [0.9, 0.999]")
         if self.momentum and self.optimiser != "sgd":
             raise SpecError(f"momentum={self.momentum}: only sgd has momentum; {self.optimiser} has betas=[0.9, 0.999]")

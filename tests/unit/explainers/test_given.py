@@ -114,3 +114,13 @@ def test_names_and_digests(tmp_path):
     assert list(named_scores([str(path)])) == ["x.one", "x.two"]
     with pytest.raises(assay.AssayError, match=r"there is no file .*nowhere\.jsonl"):
         named_scores([str(tmp_path / "nowhere.jsonl")])
+
+
+def test_what_is_not_scores_is_refused():
+    mine = words("a", [1], None)
+    with pytest.raises(InputError, match="the scores 'mine' are dict; give Attributions, such as"):
+        assay.evaluate(scores={"mine": {"a": 1}}, limit=1)
+    with pytest.raises(SpecError, match=r'give scores as .*"name": attributions'):
+        assay.evaluate(scores=mine, limit=1)
+    with pytest.raises(SpecError, match="explanations made elsewhere are no methods; give evaluate scores="):
+        assay.evaluate(methods=[mine], limit=1)

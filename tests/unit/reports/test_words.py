@@ -73,8 +73,8 @@ def test_the_terminal_shows_every_method_within_its_width(width: int) -> None:
     assert "…" not in text, "nothing is cut"
     assert all(len(line) <= width for line in text.splitlines())
     for standing in (s for c in usual().comparisons.values() for s in c.standings):
-        assert all(part in text for part in format_interval(standing.value, standing.low, standing.high))
-    assert text.count("not significantly different from the best or from random") == 1, "said once, below the table"
+        assert all(part in text for part in format_interval(standing.value, standing.low, standing.high, 0.01))
+    assert text.count("not clearly different from the best or from random") == 1, "said once, below the table"
     first = [line.split("  ")[1] for line in text.splitlines() if line.startswith("  ") and line.strip()]
     assert all(first.count(method) == 5 for method in METHODS)  # five metrics
     assert ("●" in text) == (width >= 100)

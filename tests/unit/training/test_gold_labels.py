@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from assay import Example, SpecError
 from assay.datasets.load import load_dataset
-from assay.training.gold_labels import gold_label
+from assay.training.gold_labels import GoldLabels, gold_label, gold_labels
 
 
 def model(*labels: str, task: str = "classification") -> Any:
@@ -37,3 +38,41 @@ def test_scores() -> None:
     assert gold_label(data[0], data, model("score", task="regression")) == 0.5
     with pytest.raises(SpecError, match="'high' is not a number"):
         gold_label(Example("a", label="high"), data, model("score", task="regression"))
+
+
+def found(values: Sequence[Any], *names: str, task: str = "classification") -> GoldLabels:
+    return gold_labels(
+        load_dataset([{"text": str(i), "label": v} for i, v in enumerate(values)]), model(*names, task=task)
+    )
+
+
+def test_one_label_that_the_model_lacks_and_none_is_used() -> None:
+    """DynaSent and a sentiment model: `neutral` alone would give an accuracy of its own."""
+    gold = found(["pos", "neg", "neutral", "neutral"], "negative", "neutral", "positive")
+    assert gold.values == (None,) * 4
+    assert (
+        "labels of the data (neg, neutral, pos) are not those of the model (negative, neutral, positive)"
+        in gold.warning
+    )
+    assert "2 of 4 examples" in gold.warning
+    assert '--label-map "neg=...,pos=..."' in gold.warning
+
+
+def test_names_meet_whatever_their_case_and_without_a_word() -> None:
+    assert found(["POSITIVE", "negative", None], "negative", "positive") == GoldLabels((1, 0, None))
+    assert found(["1", "0"], "0", "1") == GoldLabels((1, 0))
+
+
+@pytest.mark.parametrize("names", [("LABEL_0", "LABEL_1"), ("negative", "positive")])
+def test_numbers_are_positions_and_that_is_said(names: tuple[str, str]) -> None:
+    gold = found([1, 0, 1], *names)
+    assert gold.values == (1, 0, 1)
+    assert gold.warning == ""
+    assert f"0 = {names[0]}, 1 = {names[1]}" in gold.note
+
+
+def test_stars_from_one_to_five_are_not_positions() -> None:
+    assert found([1, 5, 3], "one", "two", "three", "four", "five").warning
+    assert found(["good", "bad"], "LABEL_0", "LABEL_1").warning, "generic names say nothing about words"
+    assert found([0.5, 1.7], "negative", "positive").warning, "a score is not a class"
+    assert "the labels of the data are words" in found(["low", "high"], "score", task="regression").warning

@@ -94,6 +94,16 @@ def test_the_best_checkpoint_is_kept_and_patience_ends(better: str) -> None:
     assert told == [True, True, False, False, False]
 
 
+def test_of_equal_scores_the_one_with_the_lower_loss_is_kept() -> None:
+    scores = iter([(0.5, 0.9), (0.7, 0.6), (0.7, 0.4), (0.7, 0.5), (0.6, 0.1)])
+
+    def answer(model: nn.Module) -> dict[str, float]:
+        return dict(zip(("accuracy", "loss"), next(scores), strict=True))
+
+    history = fit(linear(), DATA, loss, answer, replace(FAST, epochs=5, selection="accuracy", better="higher"))
+    assert history.best == 2
+
+
 def test_patience_that_ends_with_the_last_step_stopped_nothing() -> None:
     validate, _ = scripted([0.5, 0.4, 0.3])
     recipe = Recipe.from_spec("recipe(3, 8, 1e-2, selection=accuracy, better=higher, patience=2)")

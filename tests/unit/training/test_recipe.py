@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
 from assay.core.errors import SpecError
-from assay.training.recipe import NO_DECAY, Group, Recipe
+from assay.training.recipe import NO_DECAY, RANGES, Group, Recipe
 
 ROAR = Recipe(
     epochs=8,
@@ -55,7 +56,10 @@ def test_every_field_changes_the_hash() -> None:
     [
         ("recipe(epoch=3)", "did you mean 'epochs'"),
         ("recipe(optimiser=adamax)", "one of adamw, adam, sgd"),
-        ("recipe(epochs=0)", "epochs=0: must be above 0"),
+        ("recipe(epochs=0)", "epochs=0: give a whole number, at least 1"),
+        ("recipe(epochs=-1)", "epochs=-1: give a whole number, at least 1"),
+        ("recipe(momentum=2, optimiser=sgd)", "momentum=2.0: give a number, at least 0 and below 1"),
+        ("recipe(seed=-1)", "seed=-1"),
         ("recipe(clip=-1)", "clip=-1"),
         ("recipe(betas=[0.9])", "two numbers"),
         ("recipe(momentum=0.9)", "momentum=0.9: only sgd"),
@@ -68,6 +72,13 @@ def test_every_field_changes_the_hash() -> None:
 def test_mistakes_are_sentences(text: str, words: str) -> None:
     with pytest.raises(SpecError, match=words.replace("(", r"\(")):
         Recipe.from_spec(text)
+
+
+@pytest.mark.parametrize("name", sorted(RANGES))
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -1, True, "3", 10**30])
+def test_every_number_of_a_recipe_has_a_range(name: str, value: object) -> None:
+    with pytest.raises(SpecError, match=f"{name}="):
+        Recipe(**{name: value})
 
 
 def test_the_direction_of_a_metric_must_be_known() -> None:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from assay.core.errors import UnsupportedError
+from assay.core.progress import Progress
 from assay.core.spec import Spec
 from assay.core.types import Target
 from assay.evaluation.adversarial._top import AttackObjective
@@ -51,11 +52,15 @@ class AttackProblem:
 
     @property
     def scale(self) -> Tensor:
-        """(B,) root mean square of the entries of the embeddings that may be perturbed."""
+        """(B,) the size of the embeddings that may be perturbed."""
+        return self.size(self.start)
+
+    def size(self, vectors: Tensor) -> Tensor:
+        """(B,) root mean square of the entries of vectors (B,T,D) at the positions that may be perturbed."""
         free = self.batch.playing.unsqueeze(-1)
-        total = (self.start.double() ** 2 * free).sum((1, 2))
-        out: Tensor = (total / (free.sum((1, 2)) * self.start.shape[-1])).sqrt()
-        return out.to(self.start)
+        total = (vectors.double() ** 2 * free).sum((1, 2))
+        out: Tensor = (total / (free.sum((1, 2)) * vectors.shape[-1])).sqrt()
+        return out.to(vectors)
 
     def explain(self, delta: Tensor) -> tuple[Explained, Targets]:
         """Explain the inputs at start + delta; only positions of units are moved."""
@@ -176,9 +181,14 @@ def top_mask(scores: Tensor, units: Tensor, k: Sequence[int]) -> Tensor:
     return (rank < torch.tensor(list(k), device=scores.device).unsqueeze(-1)).to(scores)
 
 
-def ascend(problem: AttackProblem, settings: AscentSettings, epsilon: Tensor, k: Sequence[int]) -> AttackState:
-    """delta <- clip(delta + rate x gradient, -epsilon, epsilon), until the last step or until delta stops moving."""
-    model = problem.model
+def ascend(
+    problem: AttackProblem, settings: AscentSettings, epsilon: Tensor, k: Sequence[int], bar: Progress | None = None
+) -> AttackState:
+    """delta <- clip(delta + rate x gradient, -epsilon, epsilon), until the last step or until delta stops moving.
+
+    `bar` advances by one for each step of each input, and at once by the steps that are not needed.
+    """
+    model, bar = problem.model, bar or Progress("", None, show=False)
     with torch.enable_grad(), model.frozen():
         delta = torch.zeros_like(problem.start).requires_grad_()
         explained, targets = problem.explain(delta)
@@ -190,8 +200,10 @@ def ascend(problem: AttackProblem, settings: AscentSettings, epsilon: Tensor, k:
             value = state.update(current, settings, rows, explained)
             (gradient,) = torch.autograd.grad(value.sum(), delta)
             model.passes.backwards += len(rows) * getattr(problem.method, "rows", 1)
+            bar.advance(len(problem.batch))
             rows, all_active = _move(state, rows, delta.detach(), settings.rate_at(step) * gradient, epsilon, settings)
             if not len(rows):
+                bar.advance(len(problem.batch) * (settings.steps - step - 1))
                 return state
             current = current if all_active else problem.take(rows.tolist())
             delta = state.delta[rows].requires_grad_()

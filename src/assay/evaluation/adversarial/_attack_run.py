@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from assay.core.spec import Spec
 from assay.core.types import Attribution, Example, Target
 from assay.evaluation.adversarial._ascent import AscentSettings, AttackProblem, AttackState, ascend
 from assay.evaluation.adversarial._top import AttackObjective, top_k
+from assay.evaluation.adversarial.attack_cost import AttackCost
 from assay.evaluation.adversarial.probability_change import ProbabilityChange
 from assay.evaluation.adversarial.rank_change import RankChange
 from assay.evaluation.adversarial.top_k_sum_change import TopKSumChange
@@ -31,6 +33,7 @@ from assay.models.load import load_model
 if TYPE_CHECKING:
     from assay.evaluation.adversarial.top_k_attack import Row, TopKAttack
 
+TRIED = 2  # inputs on which the cost is measured
 SECOND = 8  # times fewer positions per pass: the graph of a second derivative is larger
 
 
@@ -62,6 +65,18 @@ class AttackRun:
         chunks = [numbered[i : i + CHUNK] for i in range(0, len(numbered), CHUNK)]
         return [row for chunk in chunks for row in self._chunk(session, chunk, bar)]
 
+    def cost(self, model: Any, examples: Sequence[Example]) -> AttackCost:
+        """What `run` needs at most, from two steps on the first inputs."""
+        loaded, few, settings = load_model(model), list(examples[:TRIED]), self.settings
+        trial = replace(settings, steps=2, objectives=settings.objectives[:1], measured=None, shown=0)
+        before, start = replace(loaded.passes), time.perf_counter()
+        AttackRun(trial).run(loaded, few, None)
+        seconds = time.perf_counter() - start
+        passes = loaded.passes.forwards - before.forwards + loaded.passes.backwards - before.backwards
+        times = settings.steps / 2 * len(settings.objectives) * len(examples) / len(few)
+        attacks = len(settings.methods) * len(settings.objectives)
+        return AttackCost(len(examples), attacks, settings.steps, round(passes * times), seconds * times)
+
     def _chunk(self, session: Session, chunk: Sequence[tuple[int, Example]], bar: Progress) -> Iterator[Row]:
         scale = None if session.model.task == "regression" else self.settings.scale  # it has one scale
         on = session.open(chunk, [Target(scale=scale)] * len(chunk))
@@ -72,16 +87,15 @@ class AttackRun:
                 def attack(
                     batch: list[int], _: int, method: Any = method, objective: AttackObjective = objective
                 ) -> list[Row]:
-                    return self._attack(session, method, objective, on, batch)
+                    return self._attack(session, method, objective, on, batch, bar)
 
                 budget = max(1, session.budget // getattr(method, "rows", 1))
                 for batch, attacked in run_in_batches([len(e) for e in on.encodings], budget, attack):
                     rows |= {i: {"method": name, **row} for i, row in zip(batch, attacked, strict=True)}
-                    bar.advance(len(batch))
                 yield from (rows[i] for i in sorted(rows))
 
     def _attack(
-        self, session: Session, method: Any, objective: AttackObjective, on: Round, index: list[int]
+        self, session: Session, method: Any, objective: AttackObjective, on: Round, index: list[int], bar: Progress
     ) -> list[Row]:
         """All inputs of a batch at once."""
         encodings = [on.encodings[i] for i in index]
@@ -105,11 +119,16 @@ class AttackRun:
             self.settings.patience,
         )
         k = [top_k(e.players, self.settings.share) for e in encodings]
-        state = ascend(problem, rule, epsilon, k)
+        state = ascend(problem, rule, epsilon, k, bar)
         if (measuring := self._measuring_method(session, method)) is not method:
             state.explain_with(replace(problem, method=measuring))
         pairs = [_pair(session, method, on, i, state, b) for b, i in enumerate(index)]
-        reach = {"epsilon": epsilon, "epsilon_in_scale": epsilon / scale, "delta": state.best_delta.abs().amax((1, 2))}
+        reach = {
+            "epsilon": epsilon,
+            "epsilon_in_scale": epsilon / scale,
+            "delta": state.best_delta.abs().amax((1, 2)),
+            "moved": problem.size(state.best_delta) / scale,
+        }
         return [
             self._row(state, b, pair, k[b], objective, {name: float(value[b]) for name, value in reach.items()})
             | self._shown(state, b, pair, on.indices[index[b]])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+from assay.core.ranges import SHARE as SHARES
+from assay.core.ranges import check_range
 from assay.core.types import Attribution
 from assay.evaluation.attribution_metric import descending_order
 
@@ -23,5 +25,4 @@ def ranking(attribution: Attribution) -> list[int]:
 
 
 def check_share(share: float) -> None:
-    if not 0 < share <= 1:
-        raise ValueError(f"share={share}: give a share of the units above 0 and at most 1")
+    check_range("share", share, SHARES)

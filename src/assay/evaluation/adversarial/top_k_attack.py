@@ -8,13 +8,27 @@ from typing import Any, ClassVar, TypeAlias, get_args
 
 from assay.core.errors import SpecError, nearest
 from assay.core.progress import Progress
+from assay.core.ranges import COUNT, NOT_NEGATIVE, POSITIVE, check_ranges
 from assay.core.spec import Spec
 from assay.core.types import Example, Scale
 from assay.evaluation.adversarial._top import SHARE, AttackObjective, check_share
+from assay.evaluation.adversarial.attack_cost import AttackCost
 from assay.statistics.bootstrap import intervals
 
 Row: TypeAlias = dict[str, Any]
-MEASURES = ("rank_change", "top_k_sum_change", "probability_change", "absolute_probability_change", "succeeded")
+MEASURES = (
+    "rank_change",
+    "top_k_sum_change",
+    "probability_change",
+    "absolute_probability_change",
+    "moved",
+    "succeeded",
+)
+RANGES = {
+    **dict.fromkeys(("steps", "halve", "patience", "batch_tokens"), COUNT),
+    **dict.fromkeys(("epsilon", "rate"), POSITIVE),
+    **dict.fromkeys(("alpha", "beta", "tolerance", "matched", "shown"), NOT_NEGATIVE),
+}
 
 
 @dataclass(frozen=True)
@@ -25,8 +39,9 @@ class TopKAttack:
     derivative of the model; k = max(1, floor(share x units)). Objectives:
     prediction_kept (Ghorbani et al.; "unconstrained" in the thesis): D, over all delta that keep the predicted class;
     probability_matched ("constrained" in the thesis): alpha D - beta (m(x) - m(x + delta))^2, m = its probability.
-    With `relative`, epsilon is in units of the root mean square of the input's own embeddings: entries are about 0.05
-    in BERT and 1 to 10 in T5, so an absolute epsilon is not comparable across models.
+    With `relative`, epsilon is in units of the root mean square of the input's own embeddings, so that at 1 a word may
+    move by its own size. Entries are about 0.05 in BERT and 1 to 10 in T5: an absolute epsilon means something else for
+    every model.
     `measured` names, for each of `methods`, a method that explains before and after the attack in its place, e.g.
     integrated gradients with more nodes; otherwise an attack may exploit quadrature errors.
     Weakness: the attacked embeddings belong to no text; a failed attack does not show robustness.
@@ -42,17 +57,17 @@ class TopKAttack:
     """Methods that explain before and after the attack, one for each attacked method. Default: the attacked method."""
     objectives: tuple[AttackObjective, ...] = ("prediction_kept", "probability_matched")
     """prediction_kept keeps the predicted class, probability_matched also its probability."""
-    epsilon: float = 2.0
+    epsilon: float = 0.5
     """Largest change of any entry of an embedding."""
-    relative: bool = False
-    """Measure epsilon in root mean squares of the input's embeddings."""
+    relative: bool = True
+    """Measure epsilon in root mean squares of the input's embeddings: at 1, a word may move by its own size."""
     share: float = SHARE
     """Share of the units whose scores the attack lowers (the top k)."""
     alpha: float = 1.0
     """Weight of the explanation in probability_matched."""
     beta: float = 1.0
     """Weight of the probability in probability_matched."""
-    steps: int = 500
+    steps: int = 100
     """Largest number of steps of gradient ascent."""
     rate: float = 0.1
     """Step size of gradient ascent."""
@@ -88,16 +103,19 @@ class TopKAttack:
         if self.measured is not None and len(self.measured) != len(self.methods):
             given = f"{len(self.methods)} methods and {len(self.measured)} measured"
             raise SpecError(f"attack: {given} methods; give one measured method for each method, or none")
-        positive = {name: getattr(self, name) for name in ("epsilon", "rate", "steps", "halve", "patience")}
-        for name, value in positive.items():
-            if not value > 0:
-                raise SpecError(f"attack: {name}={value} is not allowed; give a number above 0")
+        check_ranges(self, **RANGES)
 
     def run(self, model: Any, examples: Sequence[Example], bar: Progress | None = None) -> list[Row]:
         """One row per method, objective and example."""
         from assay.evaluation.adversarial._attack_run import AttackRun  # torch: not for the options of the command
 
         return AttackRun(self).run(model, examples, bar)
+
+    def cost(self, model: Any, examples: Sequence[Example]) -> AttackCost:
+        """What `run` needs at most, measured on two steps."""
+        from assay.evaluation.adversarial._attack_run import AttackRun
+
+        return AttackRun(self).cost(model, examples)
 
 
 def summary(rows: Sequence[Row]) -> list[Row]:
@@ -108,7 +126,14 @@ def summary(rows: Sequence[Row]) -> list[Row]:
     return [_summary_row(*key, group) for key, group in groups.items()]
 
 
+def _measure(row: Row, name: str) -> float:
+    """Rows of earlier versions have only the largest entry of the move."""
+    if name == "moved" and name not in row:
+        return float(row["delta"] / row["epsilon"] * row["epsilon_in_scale"])
+    return float(row[name])
+
+
 def _summary_row(method: str, objective: str, rows: Sequence[Row]) -> Row:
-    measured = intervals([[float(row[name]) for row in rows] for name in MEASURES])
+    measured = intervals([[_measure(row, name) for row in rows] for name in MEASURES])
     numbers = {name: [i.value, i.low, i.high] for name, i in zip(MEASURES, measured, strict=True)}
     return {"method": method, "objective": objective, "n": len(rows), **numbers}

@@ -99,5 +99,5 @@ def _rows(
     for whole, broken in zip(before, after, strict=True):
         for method in whole:
             for old, new in zip(whole[method], broken[method], strict=True):
-                values = {"spearman": correlation(old, new), "value": new.value_full}
+                values = {"spearman": correlation(old, new), "value": new.value_full, "value_intact": old.value_full}
                 yield {"example": old.example_id, "method": method, **where, **values}

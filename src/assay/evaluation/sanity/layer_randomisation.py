@@ -10,6 +10,7 @@ import numpy as np
 
 from assay.core.errors import SpecError, nearest
 from assay.core.progress import Progress
+from assay.core.ranges import COUNT, check_range
 from assay.core.spec import Spec
 from assay.core.types import Attribution, Example, Scale
 from assay.statistics.bootstrap import intervals
@@ -61,6 +62,7 @@ class LayerRandomisation:
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
+        check_range("batch_tokens", self.batch_tokens, COUNT)
         if not self.methods or not self.modes or not self.seeds:
             raise SpecError("randomise needs at least one method, one mode and one seed")
         for mode in self.modes:

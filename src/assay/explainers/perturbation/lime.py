@@ -39,8 +39,8 @@ class Lime:
             raise ValueError("samples must be at least 2, kernel_width above 0 and ridge at least 0")
 
     def needed_samples(self, n: int) -> int:
-        """Two per coefficient: with fewer than one, the ridge decides."""
-        return 2 * n + 2
+        """One per coefficient and one for the intercept: with fewer, the ridge alone decides between solutions."""
+        return n + 1
 
     def flow(self, n: int, rng: np.random.Generator) -> Flow:
         keep = sample_keeps(n, self.samples, rng)  # (M,U)

@@ -15,11 +15,16 @@ from assay.reports.study_result import StudyResult
 from assay.studies.attack.study import Attack
 
 MEASURED = ("gradient", "gradient_x_input", "integrated_gradients(tolerance=0.05)")  # for the default methods
+TOO_FAR = (
+    "Epsilon lets words move by up to {reach} times their own size: the attacked inputs are no longer the given ones, "
+    "so the rates below do not show how stable the explanations are."
+)
 MEASURE_NAMES = {
     "rank_change": "rank change",
     "top_k_sum_change": "top-k sum change",
     "probability_change": "probability change",
     "absolute_probability_change": "absolute probability change",
+    "moved": "size of the move",
     "succeeded": "succeeded",
 }
 
@@ -37,8 +42,12 @@ class Attacked(StudyResult):
 
     @property
     def verdict(self) -> list[str]:
-        """One sentence per objective."""
-        return [_sentence(o, [r for r in self.summary if r["objective"] == o]) for o in self.study.objectives]
+        """One sentence per objective, after one that says so if the inputs were no longer themselves."""
+        reach = sum(row["epsilon_in_scale"] for row in self.rows) / len(self.rows)
+        return [
+            *([TOO_FAR.format(reach=f"{reach:.2g}")] if reach > 1 else []),
+            *(_sentence(o, [r for r in self.summary if r["objective"] == o]) for o in self.study.objectives),
+        ]
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
         """Write a self-contained page with heat maps before and after the attack."""
@@ -51,5 +60,10 @@ def _sentence(objective: str, rows: Sequence[dict[str, Any]]) -> str:
     """The share of inputs on which the attack changed the top units of each method."""
     constraint = "the predicted class preserved" if objective == "prediction_kept" else "the probability matched"
     names = short_names([row["method"] for row in rows])
-    shares = ", ".join(f"{names[row['method']]} {row['succeeded'][0]:.0%}" for row in rows)
+    shares = "; ".join(f"{names[row['method']]} {_rate(row)}" for row in rows)
     return f"With {constraint}, the attack changes the top of the explanation on this share of inputs: {shares}."
+
+
+def _rate(row: dict[str, Any]) -> str:
+    """A rate never stands without the size of the move: any explanation changes if the words become others."""
+    return f"{row['succeeded'][0]:.0%} of {row['n']}, moving words by {row['moved'][0]:.2g} times their own size"

@@ -24,7 +24,7 @@ class Attack(TopKAttack):
     needs_model_files: ClassVar[bool] = True
 
     def steps_per_example(self, model: Model) -> int:
-        return len(self.methods) * len(self.objectives)
+        return len(self.methods) * len(self.objectives) * self.steps
 
     def jobs(self, context: StudyContext) -> list[Job]:
         from assay.experiments.direct_task import DirectTask, direct_jobs

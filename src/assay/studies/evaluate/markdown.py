@@ -41,5 +41,5 @@ def _table(result: Result) -> str:
 def _cell(result: Result, metric: str, method: str) -> str:
     comparison = result.comparisons[metric]
     standing = comparison[method]
-    mean = " ".join(format_interval(standing.value, standing.low, standing.high))
+    mean = " ".join(format_interval(standing.value, standing.low, standing.high, comparison.margin))
     return f"{mean} {symbol_of(standing, comparison).sign}"

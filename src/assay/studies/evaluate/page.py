@@ -13,6 +13,7 @@ from markupsafe import Markup
 from assay.core.render import render
 from assay.evaluation import AGREEMENT
 from assay.evaluation.metrics import is_faithfulness
+from assay.explainers.given import Given
 from assay.reports.method_style import MethodStyle
 from assay.reports.metric_docs import MetricDoc, metric_doc
 from assay.reports.plots import share_curves
@@ -140,7 +141,7 @@ def _facts(result: Result) -> list[Fact]:
         Fact("model", model.title, ", ".join(filter(None, (model.family.name, model.task, model.reading)))),
         data_fact(evaluation.dataset),
         *performance,
-        Fact("methods", str(len(evaluation.methods)), f"control: {result.control or 'none'}"),
+        Fact("methods", str(len(evaluation.methods)), _about_methods(result)),
         Fact("metrics", str(len(evaluation.metrics)), f"protocol: {', '.join(protocols) or 'none'}"),
         Fact("explained class", *_explained(result)),
     ]
@@ -149,6 +150,13 @@ def _facts(result: Result) -> list[Fact]:
 def _explained(result: Result) -> tuple[str, str]:
     classes = dict.fromkeys(explains(result.evaluation, metric) for metric in result.evaluation.metrics)
     return " and ".join(classes), f"units: {result.evaluation.settings['units']}"
+
+
+def _about_methods(result: Result) -> str:
+    """The control, and which scores were made elsewhere."""
+    given = [name for name, method in result.evaluation.methods.items() if isinstance(method, Given)]
+    elsewhere = f"; made elsewhere: {', '.join(given)}" if given else ""
+    return f"control: {result.control or 'none'}{elsewhere}"
 
 
 # --- sections --------------------------------------------------------------------------------------------------------

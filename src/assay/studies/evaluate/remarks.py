@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.core.notices import filled
+from assay.explainers.given import Given
 from assay.explainers.starved import is_starved, sampling_methods, starved_message
 from assay.statistics.sentences import listed, number
 from assay.statistics.verdict import Comparison
@@ -19,6 +20,7 @@ def warnings_of(evaluation: Evaluation) -> list[str]:
     """What makes results weaker than they look: said by the verb, in the terminal and on the page."""
     limit = past_limit(evaluation)
     found = [evaluation.labels.warning, *_starved(evaluation), limit.sentence if limit else "", _unlabelled(evaluation)]
+    found += _without_class(evaluation)
     return [sentence for sentence in found if sentence]
 
 
@@ -66,6 +68,22 @@ def _unlabelled(evaluation: Evaluation) -> str:
         f"unknown and {listed(metrics)} leave{_s(metrics)} them out. Name the column of labels with "
         "--columns label=..., or explain the predicted class with --target predicted."
     )
+
+
+def _without_class(evaluation: Evaluation) -> list[str]:
+    """That scores made elsewhere are only of the predicted class, where metrics explain the gold one."""
+    metrics = [m for m in evaluation.metrics if explains(evaluation, m) == "gold"]
+    found = []
+    for name in (name for name, method in evaluation.methods.items() if isinstance(method, Given) and metrics):
+        known = np.array([[~np.isnan(column) for column in evaluation.values[m].values()] for m in metrics])  # (K,M,N)
+        applies = known.any((0, 1))
+        own = np.array([~np.isnan(evaluation.values[m][name]) for m in metrics]).any(0)
+        if lost := int((applies & ~own).sum()):
+            found.append(
+                f"The scores {name} have none of the gold class for {lost} of {int(applies.sum())} examples; "
+                f"{listed(metrics)} leave{_s(metrics)} these out, for all methods."
+            )
+    return found
 
 
 def _starved(evaluation: Evaluation) -> list[str]:

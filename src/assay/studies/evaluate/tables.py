@@ -30,8 +30,8 @@ class Measurement:
     interval: str
 
     @classmethod
-    def of(cls, interval: Interval | Standing) -> Measurement:
-        return cls(*format_interval(interval.value, interval.low, interval.high))
+    def of(cls, interval: Interval | Standing, margin: float = 0.0) -> Measurement:
+        return cls(*format_interval(interval.value, interval.low, interval.high, margin))
 
 
 # --- at a glance -----------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ class Glance:
 def glance(comparisons: Mapping[str, Comparison], styles: Styles) -> Glance:
     """Methods that are most often in the best group stand first."""
     rows = [
-        (styles[method], [(symbol_of(c[method], c), Measurement.of(c[method])) for c in comparisons.values()])
+        (styles[method], [(symbol_of(c[method], c), Measurement.of(c[method], c.margin)) for c in comparisons.values()])
         for method in _by_success(comparisons, styles)
     ]
     return Glance({metric: c.better for metric, c in comparisons.items()}, rows, legend(list(comparisons.values())))
@@ -107,7 +107,7 @@ def _ranking_row(
         symbol_of(standing, comparison),
         gain_of(standing, comparison),
         bar,
-        Measurement.of(standing),
+        Measurement.of(standing, comparison.margin),
         by_size="" if standing.by_size is None else number(standing.by_size),
         unsigned=two_readings and standing.by_size is None and not style.control,
     )

@@ -187,16 +187,29 @@ def _justified(
         return out
     explained = next(iter(attributions.values()))
     other = [i for i, t in enumerate(gold) if t and t.label is not None and t.label != explained[i].target.label]
-    dependent = {name: method for name, method in session.methods.items() if method.facts.class_dependent}
-    again: dict[str, Attributions] = {}
-    if other and dependent:
-        part = inputs.take(other, [target for i in other if (target := gold[i])])
-        again = replace(session, methods=dependent).explain(part, Progress("", None, show=False))
+    again: dict[str, dict[int, Attribution]] = {}
+    for able, methods in _able(session, inputs, gold, other).items():
+        part = inputs.take(able, [target for i in able if (target := gold[i])])
+        anew = replace(session, methods=methods).explain(part, Progress("", None, show=False)) if able else {}
+        again |= {name: dict(zip(able, anew.get(name, ()), strict=True)) for name in methods}
     for method, row in out.items():
-        for i, attribution in zip(other, again.get(method, ()), strict=method in again):
-            row[i] = attribution
+        for i in other if method in again else ():
+            row[i] = again[method].get(i)
         row[:] = [None if target is None else a for a, target in zip(row, gold, strict=True)]
     return out
+
+
+def _able(
+    session: Session, inputs: Round, gold: Sequence[Target | None], other: Sequence[int]
+) -> dict[tuple[int, ...], dict[str, Any]]:
+    """Methods by the inputs whose gold class they can explain: scores made elsewhere may lack it."""
+    labels, able = session.model.labels, defaultdict[tuple[int, ...], dict[str, Any]](dict)
+    for name, method in session.methods.items():
+        if other and method.facts.class_dependent:
+            has = getattr(method, "has", lambda *_: True)
+            names = {i: labels[int(target.label or 0)] for i in other if (target := gold[i])}
+            able[tuple(i for i in other if has(inputs.encodings[i].example, names[i], labels))][name] = method
+    return able
 
 
 def _sizes(

@@ -18,9 +18,9 @@ WIDE = 100  # columns; narrower terminals have no room for bars
 
 
 def ranking_table(result: Result, width: int) -> Table:
-    """Method, mean, interval, bar and verdict; without bars in a narrow terminal."""
+    """Method, mean, interval, bar and verdict with the gain over random; no bars and gains in a narrow terminal."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
-    table.caption, table.caption_justify = _legend(result), "left"
+    table.caption, table.caption_justify = _legend(result, gains=width >= WIDE), "left"
     for words in (True, False, False, False, True) if width >= WIDE else (True, False, False, True):
         table.add_column(no_wrap=not words, overflow="fold")  # words may wrap, numbers must not
     for metric, comparison in result.comparisons.items():
@@ -42,19 +42,19 @@ def _head(metric: str, comparison: Comparison) -> list[Text]:
 
 def _row(standing: Standing, comparison: Comparison, *, bar: bool) -> list[Text]:
     symbol = symbol_of(standing, comparison)
-    value, interval = format_interval(standing.value, standing.low, standing.high)
+    value, interval = format_interval(standing.value, standing.low, standing.high, comparison.margin)
     strong = "bold" if symbol.kind == "best" else ""
     cells = [Text(f"  {standing.method}", style=strong), Text(value, style=strong, justify="right"), Text(interval)]
     cells += [Text(_bar(standing, comparison), style="cyan")] if bar else []
-    gain = gain_of(standing, comparison)
+    gain = gain_of(standing, comparison) if bar else ""
     label = f"{symbol.sign} {symbol.label}" + (f" ({gain})" if gain else "")
     return [*cells, Text(label, style=COLOURS[symbol.kind])]
 
 
-def _legend(result: Result) -> Text:
+def _legend(result: Result, *, gains: bool) -> Text:
     symbols = [symbol for symbol in legend(list(result.comparisons.values())) if symbol.meaning]
     lines = [f"{symbol.sign} {symbol.legend}" for symbol in symbols]
-    lines += ["in brackets: how much better the mean is than that of random"] if result.control else []
+    lines += ["in brackets: how much better the mean is than that of random"] if result.control and gains else []
     return Text("\n".join(lines), style="dim")
 
 

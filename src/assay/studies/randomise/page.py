@@ -32,7 +32,7 @@ class ModeSection:
     plot: Markup
     blocks: Sequence[int]  # of the table, counted from 1
     rows: Sequence[tuple[MethodStyle, Sequence[tuple[str, str] | None]]]  # None: no correlation is defined
-    outputs: Sequence[str]  # the model's mean output at each of the blocks
+    outputs: Sequence[str]  # the model's mean output, intact and at each of the blocks
 
 
 def page(result: Randomised, command: str | None = None) -> str:
@@ -67,7 +67,7 @@ def _section(result: Randomised, mode: str) -> ModeSection:
             (style, [_cell(correlations.get((method, block))) for block in shown])
             for method, style in result.method_styles.items()
         ],
-        outputs=[f"{_mean_output(result, mode, block):.3g}" for block in shown],
+        outputs=[_shown(result.output(mode, block)) for block in (None, *shown)],
     )
 
 
@@ -84,7 +84,5 @@ def _cell(row: dict[str, Any] | None) -> tuple[str, str] | None:
     return None if row is None else format_interval(row["spearman"], row["low"], row["high"])
 
 
-def _mean_output(result: Randomised, mode: str, block: int) -> float:
-    """The model's mean output for the explained class."""
-    wanted = (result.methods[0], mode, block)
-    return float(np.mean([r["value"] for r in result.rows if (r["method"], r["mode"], r["block"]) == wanted]))
+def _shown(output: float | None) -> str:
+    return "–" if output is None else f"{output:.3g}"

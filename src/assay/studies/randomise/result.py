@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from assay.core.render import write_page
 from assay.evaluation.sanity.layer_randomisation import summary
 from assay.reports.method_style import short_names
@@ -14,6 +16,24 @@ from assay.reports.study_result import StudyResult
 from assay.statistics.sentences import listed
 from assay.studies.randomise.study import Randomise
 
+# For one method, and for several. Re-initialising all blocks is the sanity check, which a method passes or fails;
+# re-initialising one shows how much depends on that block.
+CHECK = {
+    "lost": (
+        "{names} passes the check: its correlation with the original scores falls below {half}",
+        "{names} pass the check: their correlation with the original scores falls below {half}",
+    ),
+    "preserved": (
+        "{names} fails it: its correlation stays above {half}, so it does not explain what the model has learnt",
+        "{names} fail it: their correlation stays above {half}, so they do not explain what the model has learnt",
+    ),
+    "undecided": ("the check is inconclusive for {names}",) * 2,
+}
+EFFECT = {
+    "lost": ("the correlation of {names} with the original scores falls below {half}",) * 2,
+    "preserved": ("the correlation of {names} with the original scores stays above {half}",) * 2,
+    "undecided": ("the result for {names} is inconclusive",) * 2,
+}
 HALF = 0.5  # a correlation whose interval lies above it is preserved, one whose interval lies below it is lost
 
 
@@ -40,6 +60,17 @@ class Randomised(StudyResult):
         """One sentence per mode."""
         return [_sentence(mode, self.deepest(mode)) for mode in self.study.modes]
 
+    def output(self, mode: str, block: int | None) -> float | None:
+        """The model's mean output for the explained class with a block re-initialised; None: that of the intact model.
+
+        Records of earlier versions do not hold that of the intact model.
+        """
+        name = "value_intact" if block is None else "value"
+        rows = [r for r in self.rows if r["method"] == self.methods[0] and r["mode"] == mode]
+        values = [r.get(name) for r in rows if block is None or r["block"] == block]
+        known = [value for value in values if value is not None]
+        return float(np.mean(known)) if known else None
+
     def to_html(self, path: str | Path, command: str | None = None) -> None:
         """Write a self-contained page with a curve over the blocks per method."""
         from assay.studies.randomise.page import page
@@ -54,19 +85,15 @@ def _sentence(mode: str, deepest: dict[str, dict[str, Any]]) -> str:
     lost = [m for m, row in rows.items() if row["high"] < HALF]
     preserved = [m for m, row in rows.items() if row["low"] > HALF]
     undecided = [m for m in rows if m not in lost + preserved]
-    clauses = []
-    if lost:
-        clauses.append(f"the correlation of {listed(lost)} with the original scores falls below {HALF}")
-    if preserved:
-        clauses.append(f"the correlation of {listed(preserved)} stays above {HALF}")
-    if undecided:
-        clauses.append(f"the result for {listed(undecided)} is inconclusive")
+    words = CHECK if mode == "cascading" else EFFECT
+    clauses = [
+        words[outcome][len(named) > 1].format(names=listed(named), half=HALF)
+        for outcome, named in (("lost", lost), ("preserved", preserved), ("undecided", undecided))
+        if named
+    ]
     condition = (
         "With all blocks re-initialised"
         if mode == "cascading"
         else "With only the most influential block re-initialised"
     )
-    warning = (
-        " Such explanations do not depend on what the model has learnt." if preserved and mode == "cascading" else ""
-    )
-    return f"{condition}, {'; '.join(clauses)}.{warning}"
+    return f"{condition}, {'; '.join(clauses)}."

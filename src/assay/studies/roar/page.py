@@ -21,6 +21,7 @@ from assay.studies.roar.result import (
     percent,
     percent_gap,
     percent_interval,
+    ranked,
     remarks,
     title,
 )
@@ -68,6 +69,7 @@ class CurveSection:
     setting: str
     plot: Markup
     areas: Sequence[AreaRow]
+    compared: bool  # whether there are areas to compare with the largest
     remarks: Sequence[Remark]
     ratios: Sequence[str]
     outside: Sequence[NumberRow]
@@ -115,12 +117,13 @@ def _facts(result: RoarResult) -> list[Fact]:
 
 
 def _section(curves: Curves, judged: Mapping[str, Faithfulness], result: RoarResult) -> CurveSection:
-    styles, name = result.method_styles, title(curves)
+    styles, name, behind = result.method_styles, title(curves), curves.behind(judged)
     return CurveSection(
         title=name,
         setting=ONE_MODEL if curves.form == MEASURABLE else RETRAINED,
         plot=_plot(curves, result, name),
-        areas=_areas(judged, curves.behind(judged), styles),
+        areas=_areas(judged, behind, styles),
+        compared=bool(behind),
         remarks=[
             Remark(text, "note" if COVERAGE in text else "warn")
             for text in (*remarks(judged), *out_of_distribution(curves))
@@ -146,10 +149,11 @@ def _areas(
     judged: Mapping[str, Faithfulness], behind: Mapping[str, Interval], styles: Mapping[str, MethodStyle]
 ) -> list[AreaRow]:
     rows = []
-    for method in sorted(judged, key=lambda m: -judged[m].value):
+    for method in ranked(judged):
         f = judged[method]
         intervals = [percent_interval(interval) for interval in (f.both, f.bca, f.t)]
-        cells = [*intervals, percent_gap(behind.get(method)), str(len(f.seeds))]
+        gap = [percent_gap(behind.get(method))] if behind else []
+        cells = [*intervals, *gap, str(len(f.seeds))]
         rows.append(AreaRow(styles[method], percent(f.value), cells, SYMBOLS[f.verdict]))
     return rows
 

@@ -64,15 +64,30 @@ def title(curves: Curves) -> str:
 
 def sentence(name: str, judged: Mapping[str, Faithfulness], behind: Mapping[str, Interval] | None = None) -> str:
     """Which methods are faithful and to what degree, which are not, and whether the best one is significantly best."""
-    names = short_names(list(judged))
-    ranked = sorted(judged, key=lambda m: (judged[m].value != judged[m].value, -judged[m].value))  # unknown areas last
+    names, order = short_names(list(judged)), ranked(judged)
+    head = f"{name}{_few_seeds(judged)}"
+    if _unknown(judged[order[0]]):  # and so are all others
+        return f"{head}: no verdict on {listed([names[m] for m in order])}, because {judged[order[0]].notes[0]}."
     clauses = []
     for verdict, words in WORDS.items():
-        methods = [m for m in ranked if judged[m].verdict == verdict]
+        methods = [m for m in order if judged[m].verdict == verdict]
         if methods:
-            areas = listed([f"{names[m]} ({percent(judged[m].value)})" for m in methods])
+            areas = listed([f"{names[m]} ({_area(judged[m])})" for m in methods])
             clauses.append(f"{areas} {'is' if len(methods) == 1 else 'are'} {words}")
-    return f"{name}{_few_seeds(judged)}: {'; '.join(clauses)}.{_lead(judged, ranked[0], names, behind or {})}"
+    return f"{head}: {'; '.join(clauses)}.{_lead(judged, order[0], names, behind or {})}"
+
+
+def ranked(judged: Mapping[str, Faithfulness]) -> list[str]:
+    """Methods by their areas, largest first; unknown areas last."""
+    return sorted(judged, key=lambda m: (_unknown(judged[m]), -judged[m].value))
+
+
+def _unknown(faithfulness: Faithfulness) -> bool:
+    return faithfulness.value != faithfulness.value
+
+
+def _area(faithfulness: Faithfulness) -> str:
+    return "area undefined" if _unknown(faithfulness) else percent(faithfulness.value)
 
 
 def _few_seeds(judged: Mapping[str, Faithfulness]) -> str:
