@@ -90,7 +90,12 @@ def test_killed_and_started_again(folder: Path) -> None:
         (["--split", "trian"], "did you mean 'train'"),
         (["--columns", "text"], "write role=column"),
         (["--recipe", "recipe(optimizer=sgd)"], "did you mean 'optimiser'"),
-        (["--epochs", "0"], "epochs=0: must be above 0"),
+        (["--epochs", "0"], "epochs=0: give a whole number, at least 1"),
+        (["--epochs", "-1"], "epochs=-1: give a whole number, at least 1"),
+        (["--learning-rate", "nan"], "learning_rate=nan: give a number, above 0"),
+        (["--save-seconds", "-1"], "save_seconds=-1.0: give a number, at least 0"),
+        (["--limit", "0"], "limit=0: give a whole number, at least 1"),
+        (["--device", "gpu"], "the device 'gpu' is not available here"),
         (["--base", "nowhere/at/all"], "cannot load"),
     ],
 )
