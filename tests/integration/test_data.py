@@ -76,7 +76,7 @@ def test_show_a_generator(folder: Path) -> None:
         (["show", "all/reviews"], "reviews has several splits; choose one: dev, train"),
         (["show", "all/reviews", "--split", "test"], "reviews has no split 'test'"),
         (["show", "all/review"], "no file or folder 'all/review'"),
-        (["show", "all/notes.csv", "--columns", "label"], "write role=column"),
+        (["show", "all/notes.csv", "--columns", "label"], "write name=value,..., such as text=review,label=stars"),
         (["show", "nobody/nothing"], "is not a file, folder or built-in name, and could not be loaded from the hub"),
         (["list", "nowhere"], "nowhere is not a folder"),
         (["list", "all/empty"], "has no data sets"),

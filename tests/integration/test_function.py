@@ -222,13 +222,13 @@ def test_a_budget_ends_with_a_sentence_and_the_same_command_goes_on(folder: Path
     runs = 0
     with serving(folder):
         while True:
-            run = start(folder, "budget", MAX_CALLS="40")
+            run = start(folder, "budget", MAX_CALLS="15")
             runs += 1
             if run.wait() == 0:
                 break
             error = error_of(folder, "budget")
             assert run.returncode == 2, error
-            assert re.search(r"service: all 40 calls of max_calls are made; every answer is kept in .*budget", error)
+            assert re.search(r"service: all 15 calls of max_calls are made; every answer is kept in .*budget", error)
             assert runs < 9
         texts = asked(folder)
     assert runs > 1

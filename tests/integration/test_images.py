@@ -106,7 +106,8 @@ def test_an_empty_folder_and_a_model_of_texts(vit: Model, photos: Path, tmp_path
         assay.explain(vit, tmp_path / "empty", METHOD)
     with pytest.raises(assay.InputError, match="this model reads text, but an image was given"):
         assay.explain("builtin", photos / "a.png", METHOD)
-    assert assay.explain("builtin", "see a.png", "random").label  # a text that ends like a path is a text
+    for text in ("see a.png", "x" * 5000 + ".png", "\0.png"):  # texts that end like a path are texts
+        assert len(assay.explain("builtin", f"a film {text}", "random"))
 
 
 def test_command_line(vit: Model, photos: Path, tmp_path: Path, refused: Refused) -> None:
@@ -118,4 +119,8 @@ def test_command_line(vit: Model, photos: Path, tmp_path: Path, refused: Refused
     assert "data:image/png;base64," in Path("page.html").read_text()
     lines = invoke("explain", "photos", *options, "--json").stdout.splitlines()
     assert [json.loads(line)["example_id"] for line in lines] == ["a.png", "b.JPG", "c.png"]
+    (tmp_path / "film").mkdir()
+    assert "film +" in invoke("explain", "film", "--method", "random").stdout  # a folder without images is no folder
+    assert "the text is empty" in refused("explain", "", cwd=tmp_path)
+    assert invoke("explain", "a film " * 60, "--method", "random").exit_code == 0
     assert "reads text, but an image" in refused("explain", "photos/a.png", cwd=tmp_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from assay.core.errors import SpecError, nearest
+from assay.core.errors import AssayError, SpecError, nearest
 from assay.core.spec import check_numbers, check_type, file_name, split
 
 T = TypeVar("T")
@@ -26,7 +26,12 @@ def make_settings(cls: type[T], settings: dict[str, Any]) -> T:
     for name, value in values.items():
         check_type(name, value, hints[name])
         check_numbers(name, value)
-    return cls(**values)
+    try:
+        return cls(**values)
+    except AssayError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise SpecError(f"{file_name(cls.__name__)}: {error}") from error
 
 
 def as_field(name: str, value: Any, hint: Any) -> Any:

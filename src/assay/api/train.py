@@ -18,6 +18,7 @@ from assay.experiments.worker import threads as limit_threads
 from assay.training.classifier import TrainingResult, train_classifier
 from assay.training.history import Check
 from assay.training.recipe import LOSS, Recipe
+from assay.training.scratch import is_scratch, parse_size
 from assay.training.splits import training_data
 
 
@@ -56,6 +57,8 @@ def train(
     for name, value in (("limit", limit), ("validation_limit", validation_limit), ("threads", threads)):
         check_range(name, value, COUNT)
     check_range("save_seconds", save_seconds, NOT_NEGATIVE)
+    if is_scratch(base):
+        parse_size(base)
     recipe = _recipe(recipe, settings)
     splits = training_data(
         data,

@@ -33,6 +33,7 @@ from assay.core.console import Console
 from assay.core.errors import SpecError
 from assay.core.files import check_writable
 from assay.core.printable import UNPRINTABLE
+from assay.datasets.images import is_image_folder
 from assay.studies.evaluate.study import Evaluate
 
 app = command_app(
@@ -110,7 +111,7 @@ def _inputs(given: tuple[str, ...], text_pair: str | None) -> Any:
         raise SpecError("--text-pair goes with exactly one text")
     if text_pair is not None:
         return [(given[0], text_pair)]
-    if len(given) == 1 and Path(given[0]).is_dir():
+    if len(given) == 1 and is_image_folder(given[0]):
         return Path(given[0])
     return list(given) or list(assay.load_dataset("builtin"))[:3]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,19 @@ SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 def is_image(item: Any) -> bool:
     """Whether this is a PIL image, an (H,W,C) array or the path of an image: a Path, or the name of a file."""
     if isinstance(item, str):
-        return named_as_image(item) and Path(item).is_file()  # other texts that end in .png are texts
+        return named_as_image(item) and os.path.isfile(item)  # other texts that end in .png are texts
     if isinstance(item, Path):
         return not item.is_dir()
     return (isinstance(item, np.ndarray) and item.ndim == 3) or type(item).__module__.startswith("PIL.")
 
 
 def named_as_image(name: str) -> bool:
-    return len(name) < 1024 and name.lower().endswith(SUFFIXES) and "\n" not in name and "\0" not in name
+    return name.lower().endswith(SUFFIXES)
+
+
+def is_image_folder(name: str) -> bool:
+    """Whether a name is that of a folder with images in it, rather than a text of one word."""
+    return os.path.isdir(name) and any(map(named_as_image, os.listdir(name)))
 
 
 def image_files(folder: Path) -> list[Path]:
@@ -44,8 +50,8 @@ def open_image(image: Any, folder: Path | None = None) -> Any:
     if not isinstance(image, str | Path):
         return image
     beside = Path(image) if folder is None else folder / image
-    path = beside if beside.is_file() else Path(image)
-    if not path.is_file():
+    path = beside if os.path.isfile(beside) else Path(image)
+    if not os.path.isfile(path):
         raise InputError(f"there is no image file {str(image)!r}; give a path from here or from the folder of the data")
     return _open(path, str(image))
 

@@ -15,6 +15,7 @@ from assay.core.spec import Spec, build
 
 T = TypeVar("T")
 LONGEST = 2**22  # bytes of a plan
+BRACKETS = re.compile(r"([\[{]\s*){60}")  # the parser takes minutes for some thousands
 MOST_NODES = 200_000  # words, lists and mappings of a plan, its aliases written out
 
 
@@ -92,6 +93,8 @@ class YamlNode:
     @staticmethod
     def parse(text: str, name: str = "plan") -> YamlNode:
         try:
+            if BRACKETS.search(text):
+                raise RecursionError
             _check_size(yaml.compose(text, _Loader))
             content = yaml.load(text, _Loader)
         except SpecError as error:

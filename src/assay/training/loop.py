@@ -22,6 +22,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from assay.core.errors import AssayError, ModelError, SpecError, nearest
 from assay.core.progress import Progress
+from assay.core.ranges import NOT_NEGATIVE, check_range
 from assay.core.rng import seed_of
 from assay.training.batching import epoch_batches
 from assay.training.checkpoint import CheckpointSaver, read_checkpoint
@@ -65,8 +66,7 @@ def fit(
     from which the same call resumes; resume_key: anything else that must be equal to resume. on_check: called after
     every validation. progress: show a bar; None: on a terminal. save_seconds: minimum time between checkpoints.
     """
-    if not (isinstance(save_seconds, int | float) and 0 <= save_seconds < math.inf):
-        raise SpecError(f"save_seconds={save_seconds}: give the seconds between two checkpoints, 0 or more")
+    check_range("save_seconds", save_seconds, NOT_NEGATIVE)
     run = _Run(model, data, loss, validate, recipe, key, resume_key, on_check)
     folder = None if folder is None else Path(folder)
     if folder is not None and (state := read_checkpoint(folder, run.identity)) is not None:
@@ -250,7 +250,7 @@ class _Run:
     def load_state(self, state: Mapping[str, Any]) -> None:
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
-        self.step, self.best, self.stopped = state["step"], state["best"], state["stopped"]
+        self.step, self.best, self.stopped = int(state["step"]), state["best"], bool(state["stopped"])
         self.checks = [Check(**check) for check in state["checks"]]
         self.best_weights = state["best_weights"]
         self.losses = (state["losses"][0], state["losses"][1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -51,8 +51,12 @@ def training_in(folder: Path | None) -> Iterator[None]:
     if folder is None:
         yield
         return
-    with only_writer(folder / LOCK, f"a training in {folder}"):
-        yield
+    try:
+        with only_writer(folder / LOCK, f"a training in {folder}"):
+            yield
+    finally:
+        with suppress(OSError):  # not empty: the training began
+            folder.rmdir()
 
 
 def save_run(folder: Path, model: Model, card: dict[str, Any]) -> None:

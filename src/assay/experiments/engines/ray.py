@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from assay.experiments.store import Store
 from assay.experiments.worker import Outcome, Worker, store_failure
 
 DEATHS = 3  # times a job's worker may die before the job counts as failed
+PATIENCE = 15.0  # seconds without a finished job after which Ray is asked whether it is alive
 TIMEOUT = 10.0  # seconds for a cluster to answer
 OBJECT_STORE_BYTES = 128 * 2**20  # jobs are small, and rows go to the store on disk
 
@@ -73,10 +75,14 @@ class WorkerPool:
     deaths: Counter[str] = field(default_factory=Counter)
 
     def work(self, count: int) -> None:
+        node = _ray().get_runtime_context().get_node_id()
         self.free = [self._new_slot() for _ in range(count)]
         while self._assign():
-            (ready, *_), _ = _ray().wait(list(self.busy), num_returns=1)
-            self._collect(ready, *self.busy.pop(ready))
+            ready, _ = _ray().wait(list(self.busy), num_returns=1, timeout=PATIENCE)
+            if ready:
+                self._collect(ready[0], *self.busy.pop(ready[0]))
+            else:
+                _check_health(node)
 
     def _new_slot(self) -> Slot:
         ray = _ray()
@@ -119,6 +125,20 @@ class WorkerPool:
         message = f"its worker died {DEATHS} times while running it, perhaps for lack of memory"
         store_failure(self.scheduler.store, job, message, str(error))
         self.ended(job, Outcome("failed", 0.0, message))
+
+
+def _check_health(node: str) -> None:
+    """Raise if Ray is gone: its own calls would wait for it for ever."""
+    answer: list[Any] = []
+    asking = threading.Thread(target=lambda: answer.extend(_ray().nodes()), daemon=True)
+    asking.start()
+    asking.join(PATIENCE)
+    if any(known["NodeID"] == node and known["Alive"] for known in answer):
+        return
+    raise AssayError(
+        "Ray has stopped: the raylet of this machine died or its cluster does not answer. "
+        "Finished work is kept; start the cluster again if it was not ours, and rerun the same command to resume."
+    )
 
 
 class RayWorker:
