@@ -94,6 +94,8 @@ def attribution_of(texts: Texts, places: Places, scores: Any, label: Any, name: 
         label="" if label is None else str(label),
         method=Spec(checked_name(name)),
         example_id=example_id,
+        text=texts[0],
+        text_pair=texts[1] if len(texts) > 1 else None,
     )
 
 

@@ -24,7 +24,10 @@ class Range:
     def __contains__(self, value: object) -> bool:
         if not isinstance(value, Integral if self.whole else Real) or isinstance(value, bool):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # hundreds of digits
+            return False
         low, high = (number > self.low if self.above else number >= self.low), number <= self.high
         return math.isfinite(number) and low and high and not (self.below and number == self.high)
 

@@ -174,7 +174,9 @@ def visible(text: str) -> str:
 
 
 def _key(row: Attribution) -> Key:
-    """The visible characters of each text, read from the units."""
+    """The visible characters of each text; read from the units where an attribution does not hold its text."""
+    if row.text is not None:
+        return visible(row.text), None if row.text_pair is None else visible(row.text_pair)
     parts = []
     for segment in (0, 1):
         letters = {u.start + i: c for u in row.units if u.segment == segment for i, c in enumerate(u.text)}

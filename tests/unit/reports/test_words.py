@@ -82,7 +82,7 @@ def test_the_terminal_shows_every_method_within_its_width(width: int) -> None:
 
 def test_a_long_method_name_is_folded_not_cut() -> None:
     long = "integrated_gradients(steps=20, baseline=mask_token, rule=gauss_legendre, tolerance=0.001)"
-    result = evaluated(bert(), texts(3), (long, "random"), ("sufficiency",))
+    result = evaluated(bert(), texts(3), (long, "occlusion", "random"), ("sufficiency",))
     out = io.StringIO()
     Console(file=out, width=80).print(ranking_table(result, 80))
     assert "…" not in out.getvalue()

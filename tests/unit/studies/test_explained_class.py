@@ -94,9 +94,9 @@ def test_without_rationales_nothing_changes_for_stored_records(model: Any) -> No
     from assay.studies.evaluate.study import Evaluate
 
     data = load_dataset([Example(e.text, label=e.label) for e in reviews()])
-    specs = [Evaluate(target=t).task(data).spec(model.identity, model) for t in ("auto", "predicted")]
+    specs = [Evaluate(target=t).task(data, model).spec(model.identity, model) for t in ("auto", "predicted")]
     assert specs[0] == specs[1]
-    assert Evaluate().task(load_dataset(reviews())).spec(model.identity, model)["target"] == "auto"
+    assert Evaluate().task(load_dataset(reviews()), model).spec(model.identity, model)["target"] == "auto"
 
 
 def test_a_gold_class_that_is_unknown_is_never_replaced(model: Any, tmp_path: Path) -> None:

@@ -148,8 +148,8 @@ def _facts(result: Result) -> list[Fact]:
 
 
 def _explained(result: Result) -> tuple[str, str]:
-    classes = dict.fromkeys(explains(result.evaluation, metric) for metric in result.evaluation.metrics)
-    return " and ".join(classes), f"units: {result.evaluation.settings['units']}"
+    classes = dict.fromkeys(explains(result.evaluation, metric) for metric in result.comparisons)
+    return " and ".join(classes) or "none", f"units: {result.evaluation.settings['units']}"
 
 
 def _about_methods(result: Result) -> str:
@@ -188,7 +188,9 @@ def _agreement(result: Result) -> Agreement | None:
 def _card(result: Result, metric: str) -> MetricCard:
     evaluation = result.evaluation
     doc = metric_doc(evaluation.metrics[metric])
-    settings = {"explained class": explains(evaluation, metric), "range": doc.range, "paper": doc.paper or "none"}
+    settings = {"range": doc.range, "paper": doc.paper or "none"}
+    if metric in result.comparisons:
+        settings["explained class"] = explains(evaluation, metric)
     if is_faithfulness(evaluation.metrics[metric]):
         settings |= protocol_words(evaluation.metrics[metric], evaluation.model)
     elif doc.parameters:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -24,18 +24,24 @@ def warnings_of(evaluation: Evaluation) -> list[str]:
     return [sentence for sentence in found if sentence]
 
 
-def remarks_of(evaluation: Evaluation, comparisons: Sequence[Comparison]) -> list[str]:
-    """How the numbers are to be read."""
-    found = [evaluation.labels.note, explained_classes(evaluation), _unsigned(evaluation), clear(comparisons)]
+def remarks_of(evaluation: Evaluation, comparisons: Mapping[str, Comparison]) -> list[str]:
+    """How the numbers are to be read; comparisons: of the metrics that were measured."""
+    measured = list(comparisons)
+    found = [
+        evaluation.labels.note,
+        explained_classes(evaluation, measured),
+        _unsigned(evaluation, measured),
+        clear(list(comparisons.values())),
+    ]
     return [sentence for sentence in found if sentence]
 
 
-def explained_classes(evaluation: Evaluation) -> str:
+def explained_classes(evaluation: Evaluation, measured: Sequence[str]) -> str:
     """Which class each metric explains, and on how many examples this makes a difference; empty if one class alone."""
-    gold = [m for m in evaluation.metrics if explains(evaluation, m) == "gold"]
+    gold = [m for m in measured if explains(evaluation, m) == "gold"]
     if not gold or evaluation.model.task == "regression":
         return ""
-    others = [m for m in evaluation.metrics if m not in gold]
+    others = [m for m in measured if m not in gold]
     rest = f"; {listed(others)} explain{_s(others)} the predicted class" if others else ""
     return (
         f"{listed(gold)} explain{_s(gold)} the gold class, because a rationale justifies the gold label{rest}. "
@@ -49,10 +55,8 @@ def explains(evaluation: Evaluation, metric: str) -> str:
 
 
 def _differing(evaluation: Evaluation) -> str:
-    known = [(int(best), gold) for best, gold in zip(evaluation.outputs.argmax(1), evaluation.gold, strict=True)]
-    labelled = [(best, gold) for best, gold in known if gold is not None]
-    if not labelled:
-        return "No gold class is known."
+    known = zip(evaluation.outputs.argmax(1), evaluation.gold, strict=True)
+    labelled = [(int(best), gold) for best, gold in known if gold is not None]
     return f"The two differ on {sum(best != gold for best, gold in labelled)} of {len(labelled)} labelled examples."
 
 
@@ -98,9 +102,9 @@ def _starved(evaluation: Evaluation) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _unsigned(evaluation: Evaluation) -> str:
+def _unsigned(evaluation: Evaluation, measured: Sequence[str]) -> str:
     """What an unsigned score means beside rationales, and how methods with and without signs are compared."""
-    metrics = list(evaluation.by_size)
+    metrics = [metric for metric in measured if metric in evaluation.by_size]
     methods = {name: m for name, m in evaluation.methods.items() if type(m).__name__ != "Random"}
     plain = [name for name, method in methods.items() if not method.facts.signed]
     if not metrics or not plain or len(plain) == len(methods):

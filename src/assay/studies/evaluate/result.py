@@ -145,7 +145,7 @@ class Result:
     @cached_property
     def remarks(self) -> list[str]:
         """How the numbers are to be read: which class was explained, what a clear difference is."""
-        return remarks_of(self.evaluation, list(self.comparisons.values()))
+        return remarks_of(self.evaluation, self.comparisons)
 
     @cached_property
     def overall(self) -> str:
