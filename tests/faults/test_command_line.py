@@ -40,7 +40,7 @@ def test_a_full_disk_behind_the_output_is_a_sentence(tmp_path: Path) -> None:
             [sys.executable, "-m", "assay", "list", "studies"], stdout=full, stderr=subprocess.PIPE, text=True, env=env
         )
     assert done.returncode == 2
-    assert done.stderr == "error: Cannot write the output: no space left on the device.\n"
+    assert done.stderr == "error: cannot write the output: no space left on the device.\n"
 
 
 TRAIN = ["train", "--base", "builtin", "--data", "builtin", "--output", "m"]
