@@ -399,6 +399,7 @@ def bad_commands() -> list[list[str]]:
 
 
 @pytest.mark.faults
+@pytest.mark.filterwarnings("ignore")  # as on the command line, where they are printed
 @pytest.mark.parametrize("command", COMMANDS)
 def test_bad_options_end_with_a_sentence(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -109,6 +109,8 @@ def _ending(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
         _drop_output()
         return "cannot write the output: no space left on the device.", 2
+    if isinstance(error, OSError) and error.filename is not None:  # of a path that the user gave
+        return f"cannot use {error.filename}: {error.strerror}; name another file or folder", 2
     return _unexpected(error), UNEXPECTED
 
 
