@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 APART  := slow or ray or browser or kill or simulation or faults
 PYTEST := $(BIN)/pytest --numprocesses auto --dist worksteal
 
-.PHONY: help demo test lint types slow ray browser kill simulation faults golden bench clean
+.PHONY: help demo test lint types slow ray browser kill simulation faults oldest golden bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | column -t -s '|'
@@ -42,6 +42,12 @@ simulation: $(STAMP)  ## tests that repeat an experiment many times
 faults: $(STAMP)  ## tests with many bad inputs, damaged files, interrupts and full disks
 	$(PYTEST) -m faults
 
+oldest:  ## the quick tests with the oldest versions that pyproject.toml claims, in an environment of their own
+	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet --constraint constraints-oldest.txt torch==2.13.0
+	.venv-oldest/bin/pip install --quiet --constraint constraints-oldest.txt --editable ".[test]"
+	.venv-oldest/bin/pytest --numprocesses auto --dist worksteal -m "not ($(APART))"
+
 golden: $(STAMP)  ## compare scores, tables and verdicts with the recorded ones
 	$(BIN)/python scripts/golden.py check
 
@@ -56,7 +62,7 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $(STAMP)
 
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build dist
+	rm -rf $(VENV) .venv-oldest .mypy_cache .ruff_cache .pytest_cache build dist
 
 # The tests of reproductions/: claims and result pages of the papers. `make test` does not run them; `pytest -m slow
 # reproductions` runs the slow ones.

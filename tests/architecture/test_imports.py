@@ -170,6 +170,15 @@ def test_third_party_packages_are_imported_where_they_belong():
     assert wrong == []
 
 
+def test_everything_is_printed_by_the_console_that_drops_control_characters():
+    wrong = [
+        name_of(path)
+        for path in FILES
+        if any(isinstance(n, ast.ImportFrom) and n.module == "rich.console" for n in ast.walk(tree_of(path)))
+    ]
+    assert wrong == ["core/console.py"]
+
+
 def test_only_one_file_uses_the_internals_of_transformers():
     """Hooks and transformers' internals are used in one file; all others use its context managers."""
     wrong = []

@@ -88,7 +88,7 @@ def test_killed_and_started_again(folder: Path) -> None:
         (["--selection", "acuracy"], "did you mean 'accuracy'"),
         (["--selection", "pearson"], "is not a score of a classification model"),
         (["--split", "trian"], "did you mean 'train'"),
-        (["--columns", "text"], "write role=column"),
+        (["--columns", "text"], "write name=value"),
         (["--recipe", "recipe(optimizer=sgd)"], "did you mean 'optimiser'"),
         (["--epochs", "0"], "epochs=0: give a whole number, at least 1"),
         (["--epochs", "-1"], "epochs=-1: give a whole number, at least 1"),

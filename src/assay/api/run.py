@@ -23,7 +23,7 @@ def run(
     address: str | None = None,
     threads: int | None = None,
     keep: bool = False,
-    only: Mapping[str, str] | None = None,
+    only: Mapping[str, str] | str | None = None,
     progress: bool | None = None,
     watch: Watch | None = None,
 ) -> Status:
@@ -32,7 +32,7 @@ def run(
     plan: a YAML file (docs/runs.md). store: a folder for records and trained models; None is a cache folder.
     engine: "local", or "ray" with a number of `workers`, on this machine or on the cluster at `address`.
     threads: of each worker. keep: keep trained models that no remaining job needs. only: run the jobs whose
-    tags have these values, e.g. {"seed": "1"}, and the jobs they need. watch: called after every job.
+    tags have these values, e.g. {"seed": "1"} or "seed=1", and the jobs they need. watch: called after every job.
     A job that fails is reported and does not stop the others.
     """
     runner = make_engine(engine, workers=workers, address=address, threads=threads)

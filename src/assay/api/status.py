@@ -11,7 +11,7 @@ from assay.experiments.store import Store
 
 
 def status(
-    plan: str | Path | Plan, *, store: str | Path | Store | None = None, only: Mapping[str, str] | None = None
+    plan: str | Path | Plan, *, store: str | Path | Store | None = None, only: Mapping[str, str] | str | None = None
 ) -> Status:
     """The state of every job of a plan, and the reason for each that failed or was skipped. Runs nothing."""
     opened, opened_store = open_plan(plan, store)

@@ -108,7 +108,7 @@ def _ending(error: Exception) -> tuple[str, int]:
         return _sentence(error), 2
     if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
         _drop_output()
-        return "Cannot write the output: no space left on the device.", 2
+        return "cannot write the output: no space left on the device.", 2
     return _unexpected(error), UNEXPECTED
 
 

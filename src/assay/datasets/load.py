@@ -120,14 +120,19 @@ def _from_file(path: Path, split: str | None, columns: ColumnMap | None) -> Data
         raise NoSplitError(f"{path.name} is a single file and has no split {split!r}; leave the split out")
     stem = stem_of(path)
     if names_a_split(stem):
-        return _read((path,), path.absolute().parent.name, stem, columns)
+        return _read((path,), _absolute(path).parent.name, stem, columns)
     return _read((path,), stem, None, columns)
+
+
+def _absolute(path: Path) -> Path:
+    """With the names of folders instead of "..", which a data set would otherwise be named after."""
+    return Path(os.path.abspath(path))
 
 
 def _from_folder(path: Path, split: str | None, columns: ColumnMap | None) -> Dataset:
     if hub.is_saved(path):
         return hub.from_saved(path, split, columns)
-    name, files = path.absolute().name, split_files(path)
+    name, files = _absolute(path).name, split_files(path)
     chosen = choose_split(files, split, name)
     return _read(files[chosen], name, chosen, columns)
 

@@ -140,13 +140,17 @@ def _datasets(
 # --- selection of jobs ---------------------------------------------------------------------------------------------
 
 
-def select_jobs(plan: Plan, only: Mapping[str, str]) -> Plan:
+def select_jobs(plan: Plan, only: Mapping[str, str] | str) -> Plan:
     """The plan with only the jobs whose tags have the given values, and the jobs these need.
 
-    {"study": "roar,recursive", "seed": "1"}: so that several processes can each run their part of a plan.
+    {"study": "roar,recursive", "seed": "1"}, or one tag as a text, "seed=0,1": so that several processes can each run
+    their part of a plan.
     """
     if not only:
         return plan
+    if isinstance(only, str):
+        tag, _, values = only.partition("=")
+        only = {tag.strip(): values}
     jobs = [job for cell in plan.cells for job in cell.jobs]
     wanted = {tag: _tag_values(tag, values, jobs) for tag, values in only.items()}
     keys = {job.key for job in jobs if all(str(job.tags.get(tag)) in values for tag, values in wanted.items())}

@@ -63,8 +63,6 @@ class Session:
         given = {"units": units, "removal": removal, "scope": scope, "seed": seed, "batch_tokens": batch_tokens}
         for name, value in given.items():
             check_type(name, value, SETTINGS[name])
-        if not methods:
-            raise SpecError("no method is named; give at least one, such as occlusion; `assay list methods` shows all")
         loaded = load_model(model)
         check_visible(methods, loaded)
         by_name = {name: with_baseline(method, removal) for name, method in methods.items()}

@@ -41,7 +41,7 @@ class AnswerReader:
         if self.task == "regression":
             return "values"
         if self.kind is None:
-            return "probabilities or logits, as its first answer will show"
+            return "probabilities or logits, by its first answer"
         return f"{'probabilities' if self.kind == 'probability' else 'logits'} ({self.origin})"
 
     def rows(self, answer: Any, n: int) -> Rows:

@@ -51,14 +51,12 @@ def training_in(folder: Path | None) -> Iterator[None]:
     if folder is None:
         yield
         return
-    new = not folder.exists()
     try:
         with only_writer(folder / LOCK, f"a training in {folder}"):
             yield
     finally:
-        if new:
-            with suppress(OSError):  # it is not empty: the training began
-                folder.rmdir()
+        with suppress(OSError):  # not empty: the training began
+            folder.rmdir()
 
 
 def save_run(folder: Path, model: Model, card: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ import assay
 from assay.api.randomise import _seeds
 from assay.api.settings import make_settings
 from assay.api.train import _recipe
+from assay.experiments.plan import select_jobs
 from assay.studies.attack.study import Attack
 from assay.studies.evaluate.study import Evaluate
 from assay.training.recipe import Recipe
@@ -83,6 +84,7 @@ def test_a_plan_of_roar_takes_lists_as_texts(tmp_path: Path) -> None:
         store=tmp_path / "store",
     )
     assert {cell.name for cell in plan.cells} == {"recursive", "roar"}
+    assert select_jobs(plan, "study=roar").jobs == select_jobs(plan, {"study": "roar"}).jobs
     with pytest.raises(assay.SpecError, match="roar reads its data by name, not from a list"):
         assay.roar_plan("bilstm_attention", [{"text": "a"}])  # type: ignore[arg-type]
 

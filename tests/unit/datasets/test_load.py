@@ -36,6 +36,17 @@ def test_lists():
     assert len(load_dataset(iter(ROWS))) == 50
 
 
+def test_a_relative_path_has_the_name_of_its_folder(tmp_path, monkeypatch):
+    for folder in ("reviews", "here"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "reviews" / "test.jsonl").write_text('{"text": "a fine film"}\n')
+    monkeypatch.chdir(tmp_path / "reviews")
+    assert (load_dataset("../reviews/test.jsonl").name, load_dataset(".").name) == ("reviews", "reviews")
+    monkeypatch.chdir(tmp_path / "here")
+    (tmp_path / "test.jsonl").write_text('{"text": "a fine film"}\n')
+    assert load_dataset("../test.jsonl").name == tmp_path.name
+
+
 def test_repeated_ids_stay_apart():
     rows = [{"text": t, "id": "x"} for t in "abc"]
     assert [e.id for e in load_dataset(rows)] == ["x", "x#2", "x#3"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,3 +101,34 @@ def test_the_graph_of_roar(cluster: str, tmp_path: Path) -> None:
         assert run(found, store=store.folder, engine=engine, threads=1, progress=False, **more).ok  # type: ignore[arg-type]
         assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".kept")]
     assert rows(tmp_path / "ray") == rows(tmp_path / "local")
+
+
+KILLED = """
+import os, signal, subprocess, sys, threading, time
+from assay.api.run import run
+from unit.experiments.toy import job, plan
+
+def kill() -> None:
+    while not list(__import__("pathlib").Path(sys.argv[1]).glob("??/*.json")):
+        time.sleep(0.2)
+    lines = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True).stdout.splitlines()
+    for pid, parent, name in (line.split(None, 2) for line in lines):
+        if int(parent) == os.getpid() and name.split()[0].endswith("/raylet"):
+            os.kill(int(pid), signal.SIGKILL)
+
+threading.Thread(target=kill, daemon=True).start()
+run(plan(*(job(i, seconds=1.0) for i in range(200))), store=sys.argv[1], engine="ray", workers=1, progress=False)
+"""
+
+
+def test_a_ray_that_died_ends_the_run_and_says_how_to_resume(tmp_path: Path) -> None:
+    """Without its raylet, Ray's own calls would wait for ever."""
+    pytest.importorskip("ray", reason="needs the extra: pip install 'assay[ray]'")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([TESTS, *sys.path]), "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "s")], env=env, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 1
+    assert "Ray has stopped" in done.stderr
+    assert "rerun the same command to resume" in done.stderr
+    assert 0 < len(rows(tmp_path / "s")) < 200, "what was done is kept"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -402,7 +403,8 @@ def test_a_path_to_nothing_is_no_hub_id(base):
 
 def test_a_run_may_be_looked_at_before_its_end(tmp_path):
     """A method has the seeds for which it and random are whole; what is not there yet is left out."""
-    data = write(tmp_path / "d", {"train": 8, "dev": 4, "test": 4})
+    data = write(tmp_path / "d", {"train": 8, "dev": 4})
+    (data / "test.csv").write_text("".join((data / "train.csv").read_text().splitlines(keepends=True)[:5]))
     store = Store(tmp_path / "s")
     plan = planned(store, asked(data, both=False, step=50, seeds=2, methods="attention,gradient"))
     assert curves(plan.cells, store) == []
@@ -419,6 +421,8 @@ def test_a_run_may_be_looked_at_before_its_end(tmp_path):
     assert "Recursive ROAR" in text
     for words in ("attention", "seeds, BCa", "Sparsity", "Run time", "bilstm_attention(hidden=4, width=4)"):
         assert words in text
+    assert "4 of 4 inputs to judge the model by (test) are also among those it is trained on" in " ".join(found.notes)
+    assert all(html.escape(note) in text for note in found.notes)
 
 
 def test_bases_of_one_grid_have_curves_of_their_own(tmp_path):
