@@ -110,9 +110,9 @@ def _ending(error: Exception) -> tuple[str, int]:
         _drop_output()
         return "cannot write the output: no space left on the device.", 2
     if isinstance(error, OSError) and error.filename is not None:  # of a path that the user gave
-        return f"cannot use {error.filename}: {error.strerror}. Name another file or folder.", 2
+        return f"cannot use {error.filename}: {error.strerror}; name another file or folder", 2
     if isinstance(error, UnicodeEncodeError):  # bytes of the command line that are no text
-        return f"{error.object[:50]!r} is not valid Unicode. Write it in UTF-8.", 2
+        return f"{error.object[:50]!r} is not valid Unicode; write it in UTF-8", 2
     return _unexpected(error), UNEXPECTED
 
 
