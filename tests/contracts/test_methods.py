@@ -211,14 +211,14 @@ def test_no_target_is_the_predicted_class(case, method):
 
 def on_scale(logits, target):
     """The value of a class from its logits (C,)."""
-    p = logits.softmax(-1)[target.label]
-    return float({"probability": p, "log_odds": p.log() - (1 - p).log(), "logit": logits[target.label]}[target.scale])
+    p, logit = logits.softmax(-1)[target.label], logits[target.label]
+    return float({"probability": p, "log_odds": p.log() - (1 - p).log(), "logit": logit, "raw": logit}[target.scale])
 
 
 def default_scale(method, case):
     """The declared scale; label words of a prompt are held against each other instead of one by one."""
     scale = declared(method).scale
-    return "log_odds" if case.endswith("prompted") and scale == "logit" else scale
+    return "log_odds" if case.endswith(("prompted", "few_shot")) and scale == "logit" else scale
 
 
 @pytest.mark.parametrize("method", METHODS.names)

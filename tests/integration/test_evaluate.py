@@ -83,8 +83,8 @@ def test_options_reach_the_evaluation(tmp_path: Path) -> None:
         (["--limit", "0"], ["0 examples requested", "at least 1"]),
         (["--report", "no/such/r.html"], ["cannot write no/such/r.html", "does not exist"]),
         (["--json", "."], ["cannot write .", "Name another file"]),
-        (["--labels", "positive"], ["write name=word"]),
-        (["--columns", "review"], ["write role=column"]),
+        (["--labels", "positive"], ["the model has 2 classes (negative, positive), but labels names 1"]),
+        (["--columns", "review"], ["cannot read 'review'", "text=review"]),
     ],
 )
 def test_bad_options_end_in_a_sentence(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -58,7 +59,7 @@ def test_an_attack_says_what_it_costs_before_it_starts(tmp_path):
     words = ["attack", "--limit", "2", "--steps", "3", "--methods", "gradient", *files]
     first, again = invoke(*words), invoke(*words)
     assert "2 attacks on each of 2 inputs, up to 3 steps each: up to " in first.stderr
-    assert "passes, roughly 1 s" in first.stderr
+    assert re.search(r"passes, roughly \d+ s", first.stderr)
     assert "passes" not in again.stderr, "nothing is left to do"
 
 

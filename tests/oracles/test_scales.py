@@ -73,7 +73,7 @@ def test_mixed_scales_labels_and_repeats_in_one_batch():
         Target(None),  # the predicted class on the method's scale
         Target(3, against=1, scale="log_odds"),
         Target(2, scale="log_probability"),
-        Target(1, against=1, scale="logit"),
+        Target(1, against=0, scale="logit"),
         Target(2),
     )
     logits = torch.from_numpy(LOGITS)

@@ -29,7 +29,7 @@ def explain(model, inputs, method, **options):
 def test_exact_is_occlusion_of_the_logit(case):
     """For every unit of one position; occlusion removes the several tokens of a unit together."""
     model, inputs = precise(case), list(CASES[case].inputs)[:3]
-    ours = explain(model, inputs, NAME)
+    ours = explain(model, inputs, NAME, target=assay.Target(scale="logit"))
     theirs = explain(model, inputs, "occlusion", target=assay.Target(scale="logit"))
     for a, b, encoding in zip(ours, theirs, encoded(model, inputs), strict=True):
         single = np.bincount(encoding.unit_of[encoding.unit_of >= 0]) == 1

@@ -90,7 +90,14 @@ def attack_rows(example: str) -> list[dict[str, Any]]:
     measures = dict.fromkeys(
         ("rank_change", "top_k_sum_change", "probability_change", "absolute_probability_change", "succeeded"), 0.5
     )
-    more = {"epsilon": 1.0, "epsilon_in_scale": 2.0, "within_constraint": True, "original": shown, "attacked": shown}
+    more = {
+        "epsilon": 1.0,
+        "epsilon_in_scale": 2.0,
+        "moved": 1.5,
+        "within_constraint": True,
+        "original": shown,
+        "attacked": shown,
+    }
     objectives = ("prediction_kept", "probability_matched")
     return [{"method": EVIL, "objective": o, "example": example, **measures, **more} for o in objectives]
 
