@@ -85,7 +85,9 @@ class Session:
         """Encode a few numbered inputs; `targets` as a caller gives them, one per input."""
         indices = tuple(index for index, _ in chunk)
         requested = self._targets(targets, indices)
-        return self._round(indices, tuple(self.encode(example, index) for index, example in chunk), requested)
+        with self.model.frozen():  # once, not for every input
+            encodings = tuple(self.encode(example, index) for index, example in chunk)
+        return self._round(indices, encodings, requested)
 
     def reopen(self, inputs: Round, targets: Sequence[Any]) -> Round:
         """The same encoded inputs with an empty Game, after the model's weights or the targets have changed."""
