@@ -134,7 +134,7 @@ def test_images_have_no_words():
         augmented(pictures)
 
 
-@pytest.mark.parametrize(("split", "expected"), [("train", 0.168), ("dev", 0.061)])
+@pytest.mark.parametrize(("split", "expected"), [pytest.param("train", 0.168, marks=pytest.mark.slow), ("dev", 0.061)])
 def test_the_numbers_of_the_fact_sheet(split, expected):
     """E[1/n] over words with the cue: the mean rank percentage of a perfect method."""
     made = augmented(load_dataset(needs("sst2"), split=split))
