@@ -9,12 +9,15 @@ from typing import Any
 from assay.api.settings import as_field, make_settings
 from assay.core.errors import SpecError
 from assay.core.notices import said_once
+from assay.core.ranges import Range, check_range
 from assay.datasets.columns import ColumnMap
 from assay.datasets.load import load_dataset
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
 from assay.studies.randomise.result import Randomised
 from assay.studies.randomise.study import LIMIT, Randomise
+
+SEEDS = Range(1, 10_000, whole=True)
 
 
 @said_once
@@ -51,5 +54,8 @@ def _seeds(seeds: int | str | Sequence[int]) -> tuple[int, ...]:
     """A number of seeds, or the seeds; as the command line writes them, "3" is a number and "3,4" are seeds."""
     if isinstance(seeds, str):
         given: tuple[int, ...] = as_field("seeds", seeds, tuple[int, ...])
-        return given if len(given) != 1 else tuple(range(given[0]))
-    return tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+        return given if len(given) != 1 else _seeds(given[0])
+    if not isinstance(seeds, int):
+        return tuple(seeds)
+    check_range("seeds", seeds, SEEDS)  # before a list of them is made
+    return tuple(range(seeds))
