@@ -41,7 +41,7 @@ def randomise(
     further fields of `Randomise`.
     """
     chosen = _seeds(seeds)
-    if isinstance(seeds, bool) or not all(type(seed) is int for seed in chosen):
+    if not all(type(seed) is int for seed in chosen):
         raise SpecError(f"seeds={seeds!r}: give a number of initialisations, such as 3, or a list of seeds")
     study = make_settings(Randomise, {"methods": methods, "seeds": chosen, **settings})
     loaded, dataset = load_model(model), load_dataset(data, columns=columns)
