@@ -156,7 +156,9 @@ def _about_methods(result: Result) -> str:
     """The control, and which scores were made elsewhere."""
     given = [name for name, method in result.evaluation.methods.items() if isinstance(method, Given)]
     elsewhere = f"; made elsewhere: {', '.join(given)}" if given else ""
-    return f"control: {result.control or 'none'}{elsewhere}"
+    draws = result.evaluation.settings.get("draws", 1)
+    mean = f" (mean of {draws} draws)" if draws > 1 and result.control else ""
+    return f"control: {result.control or 'none'}{mean}{elsewhere}"
 
 
 # --- sections --------------------------------------------------------------------------------------------------------
