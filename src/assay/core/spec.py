@@ -55,9 +55,14 @@ class Spec:
 
     @staticmethod
     def of(thing: object, *, full: bool = True) -> Spec:
-        """The spec of a dataclass instance: all its fields, or only those that differ from their defaults."""
+        """The spec of a dataclass instance: all its fields, or only those that differ from their defaults.
+
+        A field added later has the value that older versions stood for as `unsaid` in its metadata, and is left out
+        while it has this value: specs, and so the keys of records, stay what they were.
+        """
         fields = [f for f in dataclasses.fields(thing) if f.init and f.metadata.get("spec", True)]  # type: ignore[arg-type]
         values = [(f, getattr(thing, f.name)) for f in fields]
+        values = [(f, value) for f, value in values if "unsaid" not in f.metadata or value != f.metadata["unsaid"]]
         params = tuple((f.name, _plain(value)) for f, value in values if full or value != f.default)
         return Spec(file_name(type(thing).__name__), params)
 

@@ -20,7 +20,7 @@ def python_call(evaluation: Evaluation) -> str:
         arguments["scores"] = {name: f"{name}.jsonl" for name in given}
     if settings["removal"] != removal_for(evaluation.model, None, warn=False).name:
         arguments["removal"] = settings["removal"]
-    defaults = {"units": "token", "scope": None, "target": _default_target(evaluation)}
+    defaults = {"units": "token", "scope": None, "target": _default_target(evaluation), "scale": None}
     arguments |= {name: settings[name] for name, default in defaults.items() if settings[name] != default}
     if settings["agreement"][0] != "spearman":
         arguments["agreement"] = settings["agreement"][0]
@@ -63,6 +63,7 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
         "explained class": "gold for metrics that use rationales, else predicted"
         if settings["target"] == "auto"
         else settings["target"],
+        "scale of the methods": settings["scale"] or "each method's own",
         "smallest difference that matters": "" if evaluation.margin is None else str(evaluation.margin),
         "units": settings["units"] if settings["scope"] is None else f"{settings['units']}, {settings['scope']} only",
         "removal by the methods": settings["removal"],
