@@ -12,8 +12,8 @@ METHODS = (
     "attention_rollout(residual=False)",
 )
 ENSEMBLES = (
-    "ensemble(thesis_top3, samples=1000, steps=50, estimator=least_squares)",
-    "ensemble(thesis_all, samples=1000, steps=50, reduction=sum, estimator=least_squares)",
+    "ensemble(thesis_top3, samples=1000, steps=50)",
+    "ensemble(thesis_all, samples=1000, steps=50, reduction=sum)",
 )
 REDUCTION = (
     "It does not say how a gradient becomes one number: the signed sum fits its text best, but is rounding noise where "
@@ -22,6 +22,8 @@ REDUCTION = (
 SCALE = "It writes the output of the model, m(x), which is a probability in its metrics; a logit is possible too."
 STEPS = "It gives no number of steps of integrated gradients: 50."
 
+# `special_tokens` is not a setting yet. Where it becomes one, every study below must set it, and test_a_preset_is_whole
+# fails until it does: the thesis does not say whether special tokens are ranked.
 Thesis = Preset(
     paper='"Assessing the Interpretability of Large Language Models", Oxford MSc thesis, 2022',
     studies={
@@ -82,6 +84,7 @@ Thesis = Preset(
                 "share": 0.15,
                 "alpha": 1.0,
                 "beta": 1.0,
+                "step": "gradient",
                 "steps": 500,
                 "rate": 0.1,
                 "halve": 200,
@@ -95,6 +98,8 @@ Thesis = Preset(
                 "methods": f"{REDUCTION} It gives no number of steps of integrated gradients: 8 Gauss-Legendre points.",
                 "measured": "Integrated gradients before and after the attack is computed to a tolerance, so that the "
                 "attack does not count errors of the integral as changes.",
+                "step": "It says gradient descent: a step along the gradient itself. Assay's default follows its sign, "
+                "as the code of Ghorbani et al. does.",
                 "share": "Inputs with fewer than 7 tokens would have k = 0: at least 1.",
                 "tolerance": "It does not name the norm of a small step: the largest entry.",
                 "scale": SCALE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -14,8 +14,8 @@ from assay.core.types import Attribution, Floats
 from assay.explainers.protocols import MethodFacts
 
 PRESETS = {  # the parameters that each preset uses
-    "thesis_top3": ("samples", "steps", "estimator"),
-    "thesis_all": ("samples", "steps", "reduction", "estimator"),
+    "thesis_top3": ("samples", "steps"),
+    "thesis_all": ("samples", "steps", "reduction"),
 }
 
 
@@ -25,14 +25,14 @@ class Ensemble:
 
     methods: a list, as in `ensemble([lime, occlusion])`, or a preset, as in `ensemble(thesis_all, samples=128)`. The
     presets come from a thesis ("Assessing the Interpretability of Large Language Models", 2022). thesis_top3: LIME,
-    KernelSHAP and integrated gradients. thesis_all: these three, gradient, gradient x input, average attention and
-    attention rollout without residual.
+    KernelSHAP by least squares and integrated gradients. thesis_all: these three, gradient, gradient x input, average
+    attention and attention rollout without residual.
 
-    samples (of LIME and KernelSHAP), steps (of integrated gradients), reduction (of the gradient, thesis_all only) and
-    estimator (of KernelSHAP) apply to presets; None keeps the default of each method. The thesis normalises scores "to
-    sum to 1", which is undefined for signed scores; here their absolute values sum to 1. It does not say how a gradient
-    becomes one number: `reduction=sum` fits its text best, but is rounding noise where a LayerNorm reads the
-    embeddings, hence the default l2.
+    samples (of LIME and KernelSHAP), steps (of integrated gradients) and reduction (of the gradient, thesis_all only)
+    apply to presets; None keeps the default of each method. The thesis normalises scores "to sum to 1", which is
+    undefined for signed scores; here their absolute values sum to 1. It does not say how a gradient becomes one number:
+    `reduction=sum` fits its text best, but is rounding noise where a LayerNorm reads the embeddings, hence the default
+    l2.
 
     Weakness: does not help where its members fail on the same inputs; thesis_all mixes signed and unsigned scores.
     """
@@ -41,7 +41,6 @@ class Ensemble:
     samples: int | None = None
     steps: int | None = None
     reduction: Literal["l2", "sum"] | None = None
-    estimator: Literal["interactions", "least_squares"] | None = field(default=None, metadata={"unsaid": None})
     facts: ClassVar[MethodFacts] = MethodFacts(
         scale="probability",
         signed=True,
@@ -49,7 +48,7 @@ class Ensemble:
         class_dependent=True,
         passes="those of its parts",
         memory="that of its largest part",
-        revision=2,
+        revision=3,
     )
 
     def __post_init__(self) -> None:
@@ -60,7 +59,7 @@ class Ensemble:
                 f"unknown ensemble {self.methods!r}; {nearest(self.methods, PRESETS)}, or a [list] of methods"
             )
         used = PRESETS[self.methods] if isinstance(self.methods, str) else ()
-        for name in ("samples", "steps", "reduction", "estimator"):
+        for name in ("samples", "steps", "reduction"):
             if getattr(self, name) is not None and name not in used:
                 where = f"the preset {self.methods}" if used else "a list of methods; set it on the methods themselves"
                 raise ValueError(f"{name} does not apply to {where}")
@@ -72,7 +71,7 @@ class Ensemble:
         # LIME comes first: the ensemble takes its value and scale from its first member
         top3 = [
             _spec("lime", samples=self.samples),
-            _spec("kernel_shap", samples=self.samples, estimator=self.estimator),
+            _spec("kernel_shap", samples=self.samples, estimator="least_squares"),  # as in the thesis
             _spec("integrated_gradients", steps=self.steps),
         ]
         if self.methods == "thesis_top3":
