@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from assay.models.model import Model
 
 T = TypeVar("T")
+SEVERAL = 2  # items that a sentence names; the table has all
 PRESETS = Catalog("assay.experiments.presets", "preset")
 
 
@@ -60,8 +61,11 @@ class Change:
     preset: Any  # None: the preset does not set it
 
     def __str__(self) -> str:
-        instead = "not part of the preset" if self.preset is None else f"instead of {shown(self.preset)}"
-        return f"{self.name}={shown(self.given)} ({instead})"
+        if self.preset is None:
+            return f"{self.name}={shown(self.given)} (not part of the preset)"
+        several = isinstance(self.preset, tuple) and len(self.preset) > SEVERAL
+        instead = f"the preset's {len(self.preset)}" if several else shown(self.preset)
+        return f"{self.name}={shown(self.given)} (instead of {instead})"
 
 
 @dataclass(frozen=True)

@@ -301,7 +301,7 @@ def test_the_page_and_the_json_say_the_preset(tmp_path: Path) -> None:
         result = assay.evaluate("builtin", "builtin", ["occlusion", "random"], preset="thesis", store=tmp_path)
     summary = result.remarks[0]
     assert summary.startswith('Preset thesis ("Assessing the Interpretability')
-    assert "methods=occlusion, random (instead of gradient(reduction=sum), " in summary
+    assert "methods=occlusion, random (instead of the preset's 10)" in summary
     result.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert "Left open by the paper" in page

@@ -20,10 +20,13 @@ REDUCTION = (
     "a LayerNorm reads the embeddings (BERT, GPT-2, ...)."
 )
 SCALE = "It writes the output of the model, m(x), which is a probability in its metrics; a logit is possible too."
+SPECIAL = (
+    "The thesis does not say whether special tokens such as [CLS] are ranked. Here they are never ranked or removed."
+)
 STEPS = "It gives no number of steps of integrated gradients: 50."
 
-# `special_tokens` is not a setting yet. Where it becomes one, every study below must set it, and test_a_preset_is_whole
-# fails until it does: the thesis does not say whether special tokens are ranked.
+# "special tokens" is a remark while it is no setting. When `special_tokens` becomes one, set it in each study below:
+# test_a_preset_is_whole fails until then.
 Thesis = Preset(
     paper='"Assessing the Interpretability of Large Language Models", Oxford MSc thesis, 2022',
     studies={
@@ -49,6 +52,7 @@ Thesis = Preset(
                 "count only complete agreement. Both metrics of rationales need data that have them.",
                 "protocol": 'It says "5 %, 10 %, etc.": 5, 10, 20 and 50 %, rounded up, at least one token.',
                 "scale": SCALE,
+                "special tokens": SPECIAL,
             },
         ),
         "randomise": StudyPreset(
@@ -64,6 +68,7 @@ Thesis = Preset(
                 "methods": f"{REDUCTION} {STEPS}",
                 "seeds": "It does not say how often, or how, blocks are re-initialised: once, as for training.",
                 "scale": SCALE,
+                "special tokens": SPECIAL,
             },
         ),
         "attack": StudyPreset(
@@ -103,6 +108,7 @@ Thesis = Preset(
                 "share": "Inputs with fewer than 7 tokens would have k = 0: at least 1.",
                 "tolerance": "It does not name the norm of a small step: the largest entry.",
                 "scale": SCALE,
+                "special tokens": SPECIAL,
             },
             belongs={"measured": "methods"},
         ),
