@@ -55,6 +55,7 @@ class AttackRun:
             None,
             self.settings.seed,
             budget,
+            self.settings.special_tokens,
         )
         for name, method in session.methods.items():
             if not isinstance(method, WhiteBox):

@@ -10,7 +10,7 @@ from assay.core.errors import SpecError, nearest
 from assay.core.progress import Progress
 from assay.core.ranges import COUNT, NOT_NEGATIVE, POSITIVE, check_ranges
 from assay.core.spec import Spec
-from assay.core.types import Example, Scale
+from assay.core.types import Example, Scale, SpecialTokens
 from assay.evaluation.adversarial._top import SHARE, AttackObjective, StepRule, check_share
 from assay.evaluation.adversarial.attack_cost import AttackCost
 from assay.statistics.bootstrap import intervals
@@ -38,7 +38,7 @@ RANGES = {
 class TopKAttack:
     """max over delta of D = - sum of the attacked scores of the original top k units, ||delta||_inf <= epsilon.
 
-    delta is added to the word embeddings of units (never of special tokens) and follows the gradient of D, a second
+    delta is added to the word embeddings of units and follows the gradient of D, a second
     derivative of the model; k = max(1, floor(share x units)). Steps: sign (the released code of Ghorbani et al.), of
     rate x epsilon in every entry; adam; gradient (the thesis: rate 0.1, halved every 200 of 500 steps), which stands
     still where the gradient is small, as on a confident model. The best delta of all steps is kept. Objectives:
@@ -90,6 +90,8 @@ class TopKAttack:
     """Explain the probability, logit, ... of the class."""
     units: str = "token"
     """What is scored: token, word, sentence or patch."""
+    special_tokens: SpecialTokens = field(default="protected", metadata={"unsaid": "protected"})
+    """Whether [CLS], [SEP], </s>, ... are protected (never scored or removed) or ranked, as units of their own."""
     removal: str | None = None
     """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
     shown: int = 8
