@@ -37,6 +37,7 @@ THESIS: dict[str, dict[str, Any]] = {  # section 4 to 8 of the thesis
         "scale": "probability",
         "target": "predicted",
         "units": "token",
+        "special_tokens": "protected",
         "limit": 500,
     },
     "randomise": {
@@ -45,6 +46,7 @@ THESIS: dict[str, dict[str, Any]] = {  # section 4 to 8 of the thesis
         "seeds": (0,),
         "scale": "probability",
         "units": "token",
+        "special_tokens": "protected",
         "limit": 50,
     },
     "attack": {
@@ -64,6 +66,7 @@ THESIS: dict[str, dict[str, Any]] = {  # section 4 to 8 of the thesis
         "patience": 20,
         "scale": "probability",
         "units": "token",
+        "special_tokens": "protected",
         "limit": 16,
     },
 }
@@ -79,7 +82,7 @@ ROAR = {
 }
 # Settings that are no choice of a paper: they change no number, follow from model and data, or only what is shown.
 FREE = {"seed", "batch_tokens", "removal", "shown", "margin", "agreement", "scope", "scores", "matched"}
-FREE |= {"shared_parameters", "recursive", "last", "test", "test_limit"}
+FREE |= {"draws", "shared_parameters", "recursive", "last", "test", "test_limit"}
 
 
 @pytest.mark.parametrize("kind", THESIS)
@@ -90,7 +93,13 @@ def test_the_thesis(kind: str) -> None:
 def test_the_other_papers() -> None:
     assert PRESETS.get("roar").studies["roar"].values == ROAR
     aml = PRESETS.get("aml").studies["evaluate"].values
-    assert aml == {"metrics": AML, "protocol": "aml", "target": "predicted", "units": "token"}
+    assert aml == {
+        "metrics": AML,
+        "protocol": "aml",
+        "target": "predicted",
+        "units": "token",
+        "special_tokens": "protected",
+    }
 
 
 @pytest.mark.parametrize(

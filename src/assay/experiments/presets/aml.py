@@ -17,6 +17,7 @@ Aml = Preset(
                 "protocol": "aml",
                 "target": "predicted",
                 "units": "token",
+                "special_tokens": "protected",
             },
             open={
                 "protocol": "It does not say how 20 % of the tokens are rounded: down, at least one. Its code rounds "

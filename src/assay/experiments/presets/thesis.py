@@ -21,12 +21,11 @@ REDUCTION = (
 )
 SCALE = "It writes the output of the model, m(x), which is a probability in its metrics; a logit is possible too."
 SPECIAL = (
-    "The thesis does not say whether special tokens such as [CLS] are ranked. Here they are never ranked or removed."
+    "It does not say whether special tokens such as [CLS] are ranked: they are not. That the cue is often second to "
+    "another token, as it finds for attention, suggests that they were: special_tokens=ranked."
 )
 STEPS = "It gives no number of steps of integrated gradients: 50."
 
-# "special tokens" is a remark while it is no setting. When `special_tokens` becomes one, set it in each study below:
-# test_a_preset_is_whole fails until then.
 Thesis = Preset(
     paper='"Assessing the Interpretability of Large Language Models", Oxford MSc thesis, 2022',
     studies={
@@ -43,6 +42,7 @@ Thesis = Preset(
                 "scale": "probability",
                 "target": "predicted",
                 "units": "token",
+                "special_tokens": "protected",
             },
             call={"limit": 500},
             open={
@@ -52,7 +52,7 @@ Thesis = Preset(
                 "count only complete agreement. Both metrics of rationales need data that have them.",
                 "protocol": 'It says "5 %, 10 %, etc.": 5, 10, 20 and 50 %, rounded up, at least one token.',
                 "scale": SCALE,
-                "special tokens": SPECIAL,
+                "special_tokens": SPECIAL,
             },
         ),
         "randomise": StudyPreset(
@@ -62,13 +62,14 @@ Thesis = Preset(
                 "seeds": (0,),
                 "scale": "probability",
                 "units": "token",
+                "special_tokens": "protected",
             },
             call={"limit": 50},
             open={
                 "methods": f"{REDUCTION} {STEPS}",
                 "seeds": "It does not say how often, or how, blocks are re-initialised: once, as for training.",
                 "scale": SCALE,
-                "special tokens": SPECIAL,
+                "special_tokens": SPECIAL,
             },
         ),
         "attack": StudyPreset(
@@ -97,6 +98,7 @@ Thesis = Preset(
                 "patience": 20,
                 "scale": "probability",
                 "units": "token",
+                "special_tokens": "protected",
             },
             call={"limit": 16},
             open={
@@ -108,7 +110,7 @@ Thesis = Preset(
                 "share": "Inputs with fewer than 7 tokens would have k = 0: at least 1.",
                 "tolerance": "It does not name the norm of a small step: the largest entry.",
                 "scale": SCALE,
-                "special tokens": SPECIAL,
+                "special_tokens": SPECIAL,
             },
             belongs={"measured": "methods"},
         ),
