@@ -17,7 +17,7 @@ from assay.explainers.given import Given
 from assay.reports.method_style import MethodStyle
 from assay.reports.metric_docs import MetricDoc, metric_doc
 from assay.reports.plots import share_curves
-from assay.reports.study_page import Fact, data_fact, few_examples
+from assay.reports.study_page import Fact, data_fact, few_examples, preset_fact
 from assay.reports.symbols import format_interval
 from assay.studies.evaluate.agreement import Agreement, agreement
 from assay.studies.evaluate.examples import shown_examples
@@ -36,6 +36,7 @@ TITLES = {
     "costs": "Costs",
     "model": "Model",
     "metrics": "Metrics",
+    "preset": "Preset",
     "reproduce": "Reproduce",
 }
 
@@ -79,6 +80,7 @@ def page(result: Result, command: str | None = None) -> str:
         "costs": costs(evaluation, styles),
         "model": performance_rows(result.performance),
         "metrics": [_card(result, metric) for metric in evaluation.metrics],
+        "preset": evaluation.preset,
         "reproduce": {
             "command": command,
             "call": python_call(evaluation),
@@ -144,6 +146,7 @@ def _facts(result: Result) -> list[Fact]:
         Fact("methods", str(len(evaluation.methods)), _about_methods(result)),
         Fact("metrics", str(len(evaluation.metrics)), f"protocol: {', '.join(protocols) or 'none'}"),
         Fact("explained class", *_explained(result)),
+        *preset_fact(evaluation.preset),
     ]
 
 
