@@ -8,9 +8,12 @@ from typing import Any, Literal, get_args
 
 from assay.core.errors import SpecError, nearest
 from assay.core.notices import said_once
-from assay.core.spec import as_list
+from assay.core.spec import as_list, as_pairs
 from assay.datasets.columns import ColumnMap, as_columns
+from assay.datasets.dataset import Dataset
+from assay.datasets.label_map import LabelMap
 from assay.datasets.load import load_dataset
+from assay.datasets.splits import NoSplitError
 from assay.evaluation.roar.curves import Score
 from assay.experiments.engines import make_engine
 from assay.experiments.plan import Plan, make_plan, select_jobs
@@ -83,12 +86,13 @@ def roar_plan(
     validation_limit: int | None = None,
     max_length: int | None = None,
     columns: ColumnMap | str | None = None,
+    label_map: LabelMap | str | None = None,
     **settings: Any,
 ) -> Plan:
     """The plan that `roar` runs.
 
-    recipe: how to train; None is the paper's. limit, validation_limit: random subsets of the splits. columns: as in
-    `load_dataset`.
+    recipe: how to train; None is the paper's. limit, validation_limit: random subsets of the splits. columns,
+    label_map: as in `load_dataset`.
     settings: by, step, last, signed, target, test, test_limit, batch_tokens of the study `Roar`.
     """
     if not isinstance(data, str):
@@ -103,10 +107,12 @@ def roar_plan(
     if methods is None:  # the paper's attention is the BiLSTM's
         methods = [method for method in METHODS if method != "attention" or base.startswith(BILSTM)]
     name = without_folders(data)
+    names = None if label_map is None else as_pairs(label_map, "pos=positive,neg=negative")
+    read = {key: dict(value) for key, value in (("columns", given), ("label_map", names)) if value}
     training = {"limit": limit, "validation_limit": validation_limit, "max_length": max_length}
     content = {
         "name": "roar",
-        "data": {name: {"source": data, "columns": dict(given)} if given else data},
+        "data": {name: {"source": data, **read} if read else data},
         "models": {
             "model": {
                 **{key: value for key, value in training.items() if value is not None},
@@ -134,7 +140,19 @@ def _study(form: Form, settings: dict[str, Any]) -> dict[str, Any]:
 
 def _paper_recipe(base: str, data: str, columns: ColumnMap | None) -> str:
     """The paper's recipe; the best epoch is chosen by AUROC for single texts, by accuracy for pairs."""
-    pairs = load_dataset(data, split="train", columns=columns)[0].text_pair is not None
+    pairs = _training_split(data, columns)[0].text_pair is not None
     if not base.startswith(BILSTM):
         return ENCODER_RECIPE.format("accuracy" if pairs else "auroc")
     return PAIRED_RECIPE if pairs else SINGLE_RECIPE
+
+
+def _training_split(data: str, columns: ColumnMap | None) -> Dataset:
+    try:
+        return load_dataset(data, split="train", columns=columns)
+    except NoSplitError as error:
+        if Path(data).is_file():
+            raise NoSplitError(
+                f"roar trains on one split and tests on another, but {Path(data).name} is a single file; give a folder "
+                "with train, dev and test files"
+            ) from error
+        raise

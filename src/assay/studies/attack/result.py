@@ -22,7 +22,7 @@ TOO_FAR = (
 MEASURE_NAMES = {
     "rank_change": "rank change",
     "top_k_sum_change": "top-k sum change",
-    "probability_change": "probability change",
+    "probability_change": "probability lost",
     "absolute_probability_change": "absolute probability change",
     "moved": "size of the move",
     "succeeded": "succeeded",
