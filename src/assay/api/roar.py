@@ -107,12 +107,10 @@ def roar_plan(
     if methods is None:  # the paper's attention is the BiLSTM's
         methods = [method for method in METHODS if method != "attention" or base.startswith(BILSTM)]
     name = without_folders(data)
-    names = None if label_map is None else as_pairs(label_map, "pos=positive,neg=negative")
-    read = {key: dict(value) for key, value in (("columns", given), ("label_map", names)) if value}
     training = {"limit": limit, "validation_limit": validation_limit, "max_length": max_length}
     content = {
         "name": "roar",
-        "data": {name: {"source": data, **read} if read else data},
+        "data": {name: _data(data, given, label_map)},
         "models": {
             "model": {
                 **{key: value for key, value in training.items() if value is not None},
@@ -126,6 +124,13 @@ def roar_plan(
     }
     plan = make_plan(YamlNode("roar", "roar", content), open_store(store))
     return select_jobs(plan, {"study": ",".join(forms)})  # measurable models need no model trained without masks
+
+
+def _data(source: str, columns: ColumnMap | None, label_map: LabelMap | str | None) -> str | dict[str, Any]:
+    """The data as a plan writes them."""
+    names = None if label_map is None else as_pairs(label_map, "pos=positive,neg=negative")
+    read = {key: dict(value) for key, value in (("columns", columns), ("label_map", names)) if value}
+    return {"source": source, **read} if read else source
 
 
 def _study(form: Form, settings: dict[str, Any]) -> dict[str, Any]:

@@ -21,8 +21,10 @@ def check_rationales(
     notes = []
     for role in ROLES:
         column = getattr(columns, role)
+        if role in given or column is None:
+            continue
         first = next((value for row in rows if (value := parse_cell(cell(row, column))) not in (None, "", [])), None)
-        if role in given or first is None:
+        if first is None:
             continue
         reason = _elsewhere(first, column, columns, rows[0]) or _not_marks(first, column)
         if reason is not None:

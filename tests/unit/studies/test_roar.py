@@ -113,7 +113,7 @@ def test_what_can_be_shared_is_shared(tmp_path):
 def test_a_single_file_has_no_split_to_test_on(tmp_path):
     file = write(tmp_path / "d", {"train": 8}) / "train.csv"
     alone = file.rename(tmp_path / "reviews.csv")
-    with pytest.raises(SpecError, match="but reviews.csv is a single file; give a folder with train"):
+    with pytest.raises(SpecError, match=r"but reviews\.csv is a single file; give a folder with train"):
         roar_plan("bilstm_attention", str(alone), store=Store(tmp_path / "s"))
 
 
