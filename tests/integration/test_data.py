@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,9 @@ def test_show(folder: Path) -> None:
     assert facts["with rationales"] == "67% (1 per example)"
     assert facts["mean length"] == "3.3 words"
     assert "a  good\na «fine» film\n" in done.stdout
+    named = ("--columns", "label=stars", "--label-map", "good=positive,bad=")
+    mapped = run("data", "show", "all/reviews", "--split", "dev", *named, cwd=folder)
+    assert re.search(r"labels +positive 1 *\n", mapped.stdout), mapped.stderr
     assert "b  bad\na «dull» film\n" in done.stdout
     assert "no words for it" in done.stdout
 

@@ -10,9 +10,12 @@ from typing import Any, Literal, get_args
 from assay.api.settings import not_none
 from assay.core.errors import SpecError, nearest
 from assay.core.notices import notice, said_once
-from assay.core.spec import as_list
+from assay.core.spec import as_list, as_pairs
 from assay.datasets.columns import ColumnMap, as_columns
+from assay.datasets.dataset import Dataset
+from assay.datasets.label_map import LabelMap
 from assay.datasets.load import load_dataset
+from assay.datasets.splits import NoSplitError
 from assay.evaluation.roar.curves import Score
 from assay.experiments.engines import make_engine
 from assay.experiments.plan import Plan, make_plan, select_jobs
@@ -74,7 +77,8 @@ def roar(
     runner = make_engine(engine, workers=workers, address=address, threads=threads)
     opened = open_store(store)
     given = {"methods": methods, "forms": forms, "seeds": seeds, **settings}
-    plan, used = _planned(base, data, preset, given, given.pop("columns", None), opened)
+    roles, names = given.pop("columns", None), given.pop("label_map", None)
+    plan, used = _planned(base, data, preset, given, roles, names, opened)
     status = run_plan(plan, opened, runner, progress=progress, watch=watch)
     for warning in used.warnings:
         notice("result", warning)
@@ -95,17 +99,18 @@ def roar_plan(
     validation_limit: int | None = None,
     max_length: int | None = None,
     columns: ColumnMap | str | None = None,
+    label_map: LabelMap | str | None = None,
     **settings: Any,
 ) -> Plan:
     """The plan that `roar` runs.
 
-    recipe: how to train; None is the paper's. limit, validation_limit: random subsets of the splits. columns: as in
-    `load_dataset`.
+    recipe: how to train; None is the paper's. limit, validation_limit: random subsets of the splits. columns,
+    label_map: as in `load_dataset`.
     settings: by, step, last, signed, target, test, test_limit, batch_tokens of the study `Roar`.
     """
     given = {"methods": methods, "forms": forms, "seeds": seeds, "recipe": recipe, **settings}
     training = {"limit": limit, "validation_limit": validation_limit, "max_length": max_length}
-    return _planned(base, data, preset, {**given, **training}, columns, open_store(store))[0]
+    return _planned(base, data, preset, {**given, **training}, columns, label_map, open_store(store))[0]
 
 
 def _planned(
@@ -114,6 +119,7 @@ def _planned(
     preset: str | None,
     given: dict[str, Any],
     columns: ColumnMap | str | None,
+    label_map: LabelMap | str | None,
     store: Store,
 ) -> tuple[Plan, PresetUse]:
     """The plan, and the preset with what was given beside it."""
@@ -126,7 +132,8 @@ def _planned(
     if not is_scratch(base):
         check_exists(base)
     used, methods = _methods(used, base)
-    content = _content(base, data, roles, {**used.settings, "methods": methods}, {**DEFAULTS, **used.call})
+    settings, arguments = {**used.settings, "methods": methods}, {**DEFAULTS, **used.call}
+    content = _content(base, data, roles, label_map, settings, arguments)
     plan = make_plan(YamlNode("roar", "roar", content), store)
     return select_jobs(plan, {"study": ",".join(content["studies"])}), used  # measurable models need no other model
 
@@ -142,7 +149,12 @@ def _methods(used: PresetUse, base: str) -> tuple[PresetUse, list[str]]:
 
 
 def _content(
-    base: str, data: str, roles: ColumnMap | None, settings: dict[str, Any], call: dict[str, Any]
+    base: str,
+    data: str,
+    roles: ColumnMap | None,
+    label_map: LabelMap | str | None,
+    settings: dict[str, Any],
+    call: dict[str, Any],
 ) -> dict[str, Any]:
     """The plan as a file would write it."""
     for form in call["forms"]:
@@ -154,10 +166,17 @@ def _content(
     seeds = list(range(call["seeds"]))
     return {
         "name": "roar",
-        "data": {name: {"source": data, "columns": dict(roles)} if roles else data},
+        "data": {name: _data(data, roles, label_map)},
         "models": {"model": {**training, "train": base, "on": name, "seeds": seeds, "recipe": recipe}},
         "studies": {form: _study(form, settings) for form in call["forms"]},
     }
+
+
+def _data(source: str, columns: ColumnMap | None, label_map: LabelMap | str | None) -> str | dict[str, Any]:
+    """The data as a plan writes them."""
+    names = None if label_map is None else as_pairs(label_map, "pos=positive,neg=negative")
+    read = {key: dict(value) for key, value in (("columns", columns), ("label_map", names)) if value}
+    return {"source": source, **read} if read else source
 
 
 def _study(form: Form, settings: dict[str, Any]) -> dict[str, Any]:
@@ -172,7 +191,19 @@ def _study(form: Form, settings: dict[str, Any]) -> dict[str, Any]:
 
 def _paper_recipe(base: str, data: str, columns: ColumnMap | None) -> str:
     """The paper's recipe; the best epoch is chosen by AUROC for single texts, by accuracy for pairs."""
-    pairs = load_dataset(data, split="train", columns=columns)[0].text_pair is not None
+    pairs = _training_split(data, columns)[0].text_pair is not None
     if not base.startswith(BILSTM):
         return ENCODER_RECIPE.format("accuracy" if pairs else "auroc")
     return PAIRED_RECIPE if pairs else SINGLE_RECIPE
+
+
+def _training_split(data: str, columns: ColumnMap | None) -> Dataset:
+    try:
+        return load_dataset(data, split="train", columns=columns)
+    except NoSplitError as error:
+        if Path(data).is_file():
+            raise NoSplitError(
+                f"roar trains on one split and tests on another, but {Path(data).name} is a single file; give a folder "
+                "with train, dev and test files"
+            ) from error
+        raise

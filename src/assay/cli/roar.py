@@ -25,6 +25,7 @@ from assay.cli._options import (
     DryRun,
     EngineOptions,
     JsonFile,
+    LabelNames,
     Positive,
     PresetName,
     Settings,
@@ -64,6 +65,7 @@ class RoarTraining:
     max_length: int | None = None
     """Truncate inputs to this many tokens. Default: 512."""
     columns: ColumnRoles = None
+    label_map: LabelNames = None
 
 
 @app.default

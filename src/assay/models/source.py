@@ -26,7 +26,7 @@ from assay.models.families import family_of
 BUILTIN = Path(__file__).parent / "builtin"
 ADAPTER = "adapter_config.json"
 BLOCK = re.compile(r"\.\d+\.")
-UNUSED = ("inv_freq", "masked_bias", "position_ids")  # buffers of older checkpoints, computed anew
+UNUSED = ("inv_freq", "masked_bias", "position_ids")  # buffers of older checkpoints, which transformers computes itself
 VOCABULARIES = (
     "tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
     "spm.model", "tekken.json",

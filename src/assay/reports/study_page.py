@@ -25,7 +25,7 @@ def data_fact(data: Dataset) -> Fact:
     split = f", {data.split}" if data.split else ""
     columns = [data.roles[role] for role in ("text", "text_pair", "label", "score") if role in data.roles]
     read = f"; columns: {', '.join(columns)}" if columns else ""
-    return Fact("data", shareable(data.name) or "unnamed", f"{len(data)} examples{split}{read}")
+    return Fact("data", shareable(data.name) or "unnamed", f"{_examples(len(data))}{split}{read}")
 
 
 def study_facts(model: Model, data: Dataset, more: Sequence[Fact], preset: PresetUse | None = None) -> list[Fact]:

@@ -144,10 +144,16 @@ def _facts(result: Result) -> list[Fact]:
         data_fact(evaluation.dataset),
         *performance,
         Fact("methods", str(len(evaluation.methods)), _about_methods(result)),
-        Fact("metrics", str(len(evaluation.metrics)), f"protocol: {', '.join(protocols) or 'none'}"),
+        Fact("metrics", _measured(result), f"protocol: {', '.join(protocols) or 'none'}"),
         Fact("explained class", *_explained(result)),
         *preset_fact(evaluation.preset),
     ]
+
+
+def _measured(result: Result) -> str:
+    """The number of metrics; those that could not be measured are not counted in silence."""
+    asked, measured = len(result.evaluation.metrics), len(result.comparisons)
+    return str(asked) if measured == asked else f"{measured} of {asked} measured"
 
 
 def _explained(result: Result) -> tuple[str, str]:

@@ -190,7 +190,7 @@ def _justified(
     metrics: Mapping[str, Any],
     gold: Sequence[Target | None] | None,
 ) -> dict[str, list[Attribution | None]]:
-    """Attributions of the class that a rationale justifies; computed anew only where another class was explained."""
+    """Attributions of the class that a rationale justifies; computed again only where another class was explained."""
     out: dict[str, list[Attribution | None]] = {method: list(row) for method, row in attributions.items()}
     if gold is None or not any(metric.facts.rationales for metric in metrics.values()):
         return out
