@@ -483,7 +483,7 @@ def test_the_page_says_who_is_faithful():
     ):
         said = sentence("ROAR", {m: judged[m] for m in (best, "attention")}, behind)
         assert said.endswith(f"{best.partition('(')[0]} {words}: its area differs significantly from every other.")
-    assert remarks(judged) == ["few seeds.", "gradient: class leakage: the curve rises."]
+    assert remarks(judged) == ["Few seeds.", "gradient: class leakage: the curve rises."]
     assert remarks({m: judged[m] for m in ("gradient",)})[0] == "gradient: few seeds."
 
 

@@ -119,7 +119,7 @@ def remarks(judged: Mapping[str, Faithfulness]) -> list[str]:
         for note in faithfulness.notes:
             methods_of.setdefault(note, []).append(names[method])
     return [
-        f"{note}." if len(methods) == len(judged) > 1 else f"{listed(methods)}: {note}."
+        f"{note[:1].upper()}{note[1:]}." if len(methods) == len(judged) > 1 else f"{listed(methods)}: {note}."
         for note, methods in methods_of.items()
     ]
 
