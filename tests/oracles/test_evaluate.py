@@ -28,6 +28,7 @@ def test_sufficiency_and_comprehensiveness_by_hand(tmp_path: Path) -> None:
         ["occlusion", "random"],
         ["sufficiency", "comprehensiveness", "log_odds(protocol=thesis)"],
         protocol="eraser",
+        draws=1,
         store=tmp_path,
     ).evaluation
     for method in ("occlusion", "random"):

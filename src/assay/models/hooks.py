@@ -152,6 +152,13 @@ def unwrap_peft(model: Any) -> Any:
     return model.get_base_model()
 
 
+def image_processor() -> Any:
+    """AutoImageProcessor from its file: the name that transformers 5.10 exports wants torchvision."""
+    from transformers.models.auto.image_processing_auto import AutoImageProcessor
+
+    return AutoImageProcessor
+
+
 # --- contexts ----------------------------------------------------------------------------------------------------
 
 

@@ -125,12 +125,9 @@ class Source:
         return tokenizer
 
     def processor(self) -> Any:
-        try:  # from its file: the name that transformers 5.10 exports wants torchvision
-            from transformers.models.auto.image_processing_auto import AutoImageProcessor
-
-            return AutoImageProcessor.from_pretrained(
-                self.path, backend="pil", trust_remote_code=self.trust_remote_code
-            )
+        try:
+            reader = hooks.image_processor()
+            return reader.from_pretrained(self.path, backend="pil", trust_remote_code=self.trust_remote_code)
         except ImportError as error:
             raise ModelError("images need Pillow; install it with: pip install 'assay[images]'") from error
 

@@ -287,7 +287,7 @@ def test_roar(tmp_path: Path) -> None:
     bert = "bert(layers=1, width=32, heads=2, vocabulary=300, positions=128)"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plan, used = _planned(bert, data, "roar", {}, None, store)
+        plan, used = _planned(bert, data, "roar", {}, None, None, store)
         by_hand = {**ROAR, "methods": ROAR["methods"][1:]}  # type: ignore[index]
         assert list(plan.jobs) == list(assay.roar_plan(bert, data, store=tmp_path, **by_hand).jobs)
         assert {job.tags["seed"] for job in plan.jobs.values()} == set(range(5))
@@ -295,7 +295,9 @@ def test_roar(tmp_path: Path) -> None:
         assert used.warnings == [
             "The preset roar leaves out attention: the paper's attention is that of bilstm_attention."
         ]
-        plan, used = _planned("bilstm_attention", data, "roar", {"seeds": 2, "forms": "roar", "limit": 9}, None, store)
+        plan, used = _planned(
+            "bilstm_attention", data, "roar", {"seeds": 2, "forms": "roar", "limit": 9}, None, None, store
+        )
     assert list(plan.studies()) == ["roar"]
     assert used.left_out == {}
     assert {c.name: (c.given, c.preset) for c in used.changes} == {

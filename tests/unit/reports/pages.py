@@ -86,6 +86,7 @@ def evaluated(model: Any, data: Any, methods: Any = METHODS, metrics: Any = METR
         warnings.filterwarnings("ignore", message=".*has no mask token")
         warnings.filterwarnings("ignore", message=".*exceed the model's length limit")
         warnings.filterwarnings("ignore", message=".*examples with rationales have no label")
+        warnings.filterwarnings("ignore", message="No example has a rationale")
         return evaluate(model, data, list(methods), list(metrics), store=Path(mkdtemp()), progress=False, **options)
 
 
