@@ -11,7 +11,7 @@ from assay.explainers import METHODS
 from toys import bert
 
 TEXT = "a film is not a bad film , not a sad film"
-TOP3 = ["lime(samples=32)", "kernel_shap(samples=32)", "integrated_gradients(steps=4)"]
+TOP3 = ["lime(samples=32)", "kernel_shap(samples=32, estimator=least_squares)", "integrated_gradients(steps=4)"]
 OTHERS = ["gradient(reduction=sum)", "gradient_x_input", "average_attention", "attention_rollout(residual=False)"]
 PRESETS = {
     "ensemble(thesis_top3, samples=32, steps=4)": TOP3,
@@ -32,8 +32,8 @@ def test_a_preset_is_the_mean_of_its_members_normalised_scores(preset):
 def test_presets_keep_the_defaults_of_their_members():
     for preset in ("thesis_top3", "thesis_all"):
         parts = METHODS.make(f"ensemble({preset})").parts
-        assert parts[:3] == ["lime", "kernel_shap", "integrated_gradients"]
-        assert METHODS.make(f"ensemble({preset}, samples=8)").parts[1] == "kernel_shap(samples=8)"
+        assert parts[:3] == ["lime", "kernel_shap(estimator=least_squares)", "integrated_gradients"]
+        assert METHODS.make(f"ensemble({preset}, samples=8)").parts[1] == "kernel_shap(samples=8, estimator=least_squares)"
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ class Ensemble:
 
     methods: a list, as in `ensemble([lime, occlusion])`, or a preset, as in `ensemble(thesis_all, samples=128)`. The
     presets come from a thesis ("Assessing the Interpretability of Large Language Models", 2022). thesis_top3: LIME,
-    KernelSHAP and integrated gradients. thesis_all: these three, gradient, gradient x input, average attention and
-    attention rollout without residual.
+    KernelSHAP by least squares and integrated gradients. thesis_all: these three, gradient, gradient x input, average
+    attention and attention rollout without residual.
 
     samples (of LIME and KernelSHAP), steps (of integrated gradients) and reduction (of the gradient, thesis_all only)
     apply to presets; None keeps the default of each method. The thesis normalises scores "to sum to 1", which is
@@ -48,7 +48,7 @@ class Ensemble:
         class_dependent=True,
         passes="those of its parts",
         memory="that of its largest part",
-        revision=2,
+        revision=3,
     )
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Ensemble:
         # LIME comes first: the ensemble takes its value and scale from its first member
         top3 = [
             _spec("lime", samples=self.samples),
-            _spec("kernel_shap", samples=self.samples),
+            _spec("kernel_shap", samples=self.samples, estimator="least_squares"),  # as in the thesis
             _spec("integrated_gradients", steps=self.steps),
         ]
         if self.methods == "thesis_top3":
