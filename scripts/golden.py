@@ -90,9 +90,10 @@ def values() -> dict[str, Any]:
         out["tables"]["default"] = _table(default)
         out["verdicts"]["default"] = default.verdict.splitlines()
     randomised = assay.randomise(model, data, ["gradient", "average_attention"], limit=3, progress=False)
-    attacked = assay.attack(model, data, ["gradient"], limit=2, steps=5, progress=False)
     out["randomise"] = _numbers(randomised.summary)
-    out["attack"] = _numbers(attacked.summary)
+    for step in ("gradient", "sign", "adam"):
+        attacked = assay.attack(model, data, ["gradient"], limit=2, steps=5, step=step, progress=False)
+        out[f"attack_{step}"] = _numbers(attacked.summary)
     return out
 
 

@@ -33,7 +33,7 @@ SHOWN = ("rank_change", "top_k_sum_change", "probability_change", "succeeded")
 
 def attack(steps: int, nodes: int) -> TopKAttack:
     method = f"integrated_gradients(steps={nodes}, rule=gauss_legendre)"
-    return TopKAttack(methods=(method,), measured=(MEASURED,), epsilon=2.0, relative=False, steps=steps)
+    return TopKAttack((method,), (MEASURED,), epsilon=2.0, relative=False, step="gradient", steps=steps)
 
 
 def trained_model(plan: Plan, store: Store, name: str = SMALLEST) -> Model:

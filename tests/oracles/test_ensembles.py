@@ -33,7 +33,9 @@ def test_presets_keep_the_defaults_of_their_members():
     for preset in ("thesis_top3", "thesis_all"):
         parts = METHODS.make(f"ensemble({preset})").parts
         assert parts[:3] == ["lime", "kernel_shap(estimator=least_squares)", "integrated_gradients"]
-        assert METHODS.make(f"ensemble({preset}, samples=8)").parts[1] == "kernel_shap(samples=8, estimator=least_squares)"
+        assert (
+            METHODS.make(f"ensemble({preset}, samples=8)").parts[1] == "kernel_shap(samples=8, estimator=least_squares)"
+        )
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,17 @@ def problem(case, method, scale=None, inputs=2):
 
 def rule(objective="prediction_kept", **more):
     return AscentSettings(
-        **{"alpha": 1, "beta": 1, "steps": 20, "rate": 0.1, "halve": 8, "tolerance": 1e-5, "patience": 20, **more},
+        **{
+            "alpha": 1,
+            "beta": 1,
+            "step": "gradient",
+            "steps": 20,
+            "rate": 0.1,
+            "halve": 8,
+            "tolerance": 1e-5,
+            "patience": 20,
+            **more,
+        },
         objective=objective,
     )
 
@@ -109,7 +119,7 @@ def test_ball_class_and_best_so_far(case):
     """On every family: within the ball, the class kept, the best value never falls, the original top k loses."""
     model = model_of(case)
     before = State.of(model)
-    rows = attack(case, methods=("gradient", IG), epsilon=0.05, rate=1.0, steps=6)
+    rows = attack(case, methods=("gradient", IG), epsilon=0.05, rate=1.0, steps=6, step="gradient")
     before.assert_same(State.of(model))
     assert hook_free(model)
     json.dumps(rows)
@@ -198,6 +208,7 @@ def test_a_batch_equals_one_by_one(method):
 def test_probability_matched_moves_the_probability_less():
     """Its reason to be: with a heavy beta the probability stays, whereas the class alone lets it drift."""
     settings = {"methods": ("gradient_x_input",), "scale": "logit", "beta": 1000.0, "rate": 0.02, "steps": 60}
+    settings |= {"step": "gradient"}
     rows = attack("t5", **settings)
     drift = {o: np.mean([r["absolute_probability_change"] for r in rows if r["objective"] == o]) for o in OBJECTIVES}
     assert drift["probability_matched"] < 0.5 * drift["prediction_kept"]
@@ -208,7 +219,7 @@ OBJECTIVES = ("prediction_kept", "probability_matched")
 
 def test_stands_still_and_stops():
     """A rate too small to move: 20 small steps and no more; nothing succeeded."""
-    rows = attack("bert", methods=("gradient",), rate=1e-9, steps=50)
+    rows = attack("bert", methods=("gradient",), rate=1e-9, steps=50, step="gradient")
     assert {row["steps"] for row in rows} == {20}
     assert not any(row["rank_change"] or row["succeeded"] for row in rows)
 

@@ -32,6 +32,7 @@ def explain(
     scope: int | str | None = None,
     seed: int = 0,
     batch_tokens: int | None = None,
+    special_tokens: str = "protected",
     columns: ColumnMap | str | None = None,
     progress: bool | None = None,
 ) -> Any:
@@ -51,12 +52,13 @@ def explain(
     scope: score only "text" or only "text_pair".
     seed: seed of all random draws.
     batch_tokens: maximum number of positions per forward pass.
+    special_tokens: "ranked" makes [CLS], [SEP], </s>, ... units with a score; "protected" never scores or removes them.
     columns: {role: column} of tables and dicts whose column names are not recognised, or "text=review,text_pair=...".
     progress: True or False to show or hide the progress bar; None shows it on a terminal if there is much to do.
     """
     loaded, several = load_model(model), is_several(method)
     methods = named_methods([default_method(loaded)] if method is None else as_list(method))
-    session = Session.create(loaded, methods, units, removal, scope, seed, batch_tokens)
+    session = Session.create(loaded, methods, units, removal, scope, seed, batch_tokens, special_tokens)
     attributions: dict[str, Attributions] = {name: Attributions() for name in methods}
     single, inputs = is_single(inputs), as_inputs(inputs)
     total = len(inputs) if hasattr(inputs, "__len__") else None

@@ -53,6 +53,7 @@ def explain_file(
     scope: int | str | None = None,
     seed: int = 0,
     batch_tokens: int | None = None,
+    special_tokens: str = "protected",
     columns: ColumnMap | str | None = None,
     overwrite: bool = False,
     progress: bool | None = True,
@@ -69,7 +70,7 @@ def explain_file(
     loaded, given = load_model(model), as_columns(columns)
     methods = named_methods([default_method(loaded)] if method is None else as_list(method))
     warn_of_unused([row for row in islice(read_rows(input), LOOKED_AT) if isinstance(row, Mapping)], given)
-    session = Session.create(loaded, methods, units, removal, scope, seed, batch_tokens)
+    session = Session.create(loaded, methods, units, removal, scope, seed, batch_tokens, special_tokens)
     lock = output.with_name(f"{output.name}.lock")
     with nullcontext() if _is_stream(output) else only_writer(lock, str(output)):
         rows = sum(1 for _ in read_rows(input))
@@ -101,6 +102,7 @@ def _settings(session: Session, target: Any, columns: ColumnMap | None) -> dict[
         "scope": session.scope,
         "seed": session.seed,
         "target": asdict(target) if isinstance(target, Target) else target,
+        **({} if session.special_tokens == "protected" else {"special_tokens": session.special_tokens}),
         **({"columns": dict(columns)} if columns else {}),
     }
     return dict(json.loads(json.dumps(settings)))  # as it is read back

@@ -45,7 +45,7 @@ app = command_app(
 
 
 @app.default
-@settings_from(Evaluate, only=("scale", "units", "removal", "scope", "seed", "batch_tokens"))
+@settings_from(Evaluate, only=("scale", "units", "special_tokens", "removal", "scope", "seed", "batch_tokens"))
 def explain(
     *inputs: Annotated[
         str, Parameter(group=INPUT, help="Texts to explain; for a model of images, image files or a folder of them.")

@@ -53,6 +53,8 @@ def _gap(attribution: Attribution, before: Unit | None, unit: Unit) -> str:
     text = segment_text(attribution, unit.segment)
     plain = "" if first or unit.start <= end else " "
     gap = plain if text is None or unit.box is not None else text[end : unit.start]
+    if not first and not gap and (unit.is_special or (before is not None and before.is_special)):
+        gap = " "  # a special token stands beside the text, not in it
     return f"{SEPARATOR}{gap}" if first and before is not None else gap
 
 

@@ -56,10 +56,17 @@ class Spec:
     @staticmethod
     def of(thing: object, *, full: bool = True) -> Spec:
         """The spec of a dataclass instance: all its fields, or only those that differ from their defaults."""
-        fields = [f for f in dataclasses.fields(thing) if f.init and f.metadata.get("spec", True)]  # type: ignore[arg-type]
-        values = [(f, getattr(thing, f.name)) for f in fields]
-        params = tuple((f.name, _plain(value)) for f, value in values if full or value != f.default)
+        params = tuple((f.name, _plain(value)) for f, value in _values(thing) if full or value != f.default)
         return Spec(file_name(type(thing).__name__), params)
+
+    @staticmethod
+    def in_key(thing: object) -> Spec:
+        """The full spec for the key of a record, without fields that have their `unsaid` value.
+
+        A field that is newer than records has, as `unsaid` in its metadata, what they meant without it.
+        """
+        values = [(f, value) for f, value in _values(thing) if value != f.metadata.get("unsaid", dataclasses.MISSING)]
+        return Spec(file_name(type(thing).__name__), tuple((f.name, _plain(value)) for f, value in values))
 
 
 def parse(text: str) -> Spec:
@@ -149,6 +156,11 @@ def class_name(name: str) -> str:
 def file_name(name: str) -> str:
     """The inverse of `class_name`: GradientXInput -> gradient_x_input."""
     return "".join(("_" if c.isupper() and i else "") + c.lower() for i, c in enumerate(name))
+
+
+def _values(thing: Any) -> list[tuple[dataclasses.Field[Any], Any]]:
+    fields = [f for f in dataclasses.fields(thing) if f.init and f.metadata.get("spec", True)]
+    return [(f, getattr(thing, f.name)) for f in fields]
 
 
 def _unreadable(text: str) -> SpecError:

@@ -15,12 +15,13 @@ from assay.core.spec import Spec
 
 Scale = Literal["logit", "probability", "log_probability", "log_odds", "raw"]
 SCALES: tuple[str, ...] = get_args(Scale)
+SpecialTokens = Literal["protected", "ranked"]
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
 
 class Span(NamedTuple):
-    """Characters [start, end) of a segment: 0 = text, 1 = text_pair, -1 = special tokens, never scored or removed."""
+    """Characters [start, end) of a segment: 0 = text, 1 = text_pair, -1 = special tokens, scored only on request."""
 
     segment: int
     start: int
@@ -57,7 +58,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What gets a score: characters [start, end) of a text segment, or the pixels in `box` of an image."""
+    """What gets a score: characters [start, end) of a text segment, or the pixels in `box` of an image.
+
+    A special token has no characters: start = end is where it stands, and `text` its name, such as [CLS].
+    """
 
     text: str
     start: int
@@ -65,6 +69,11 @@ class Unit:
     segment: int = 0  # 0 = text, 1 = text_pair
     box: tuple[int, int, int, int] | None = None  # left, top, right, bottom
     seen: bool = True  # False: past the length limit, not read by the model
+
+    @property
+    def is_special(self) -> bool:
+        """Whether it is a special token."""
+        return self.box is None and self.start == self.end
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,9 @@ def rationale_units(units: Sequence[Unit], example: Example) -> Bools:
 
 
 def _covers(spans: Sequence[Span], unit: Unit) -> bool:
-    return any(s.segment == unit.segment and s.start < unit.end and unit.start < s.end for s in spans)
+    return not unit.is_special and any(
+        s.segment == unit.segment and s.start < unit.end and unit.start < s.end for s in spans
+    )
 
 
 def scores_and_truth(

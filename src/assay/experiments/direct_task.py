@@ -42,7 +42,7 @@ class DirectTask:
 
 def direct_jobs(kind: str, task: DirectTask, context: StudyContext) -> list[Job]:
     """One job per slice, keyed by the model and all settings."""
-    settings, revision = str(Spec.of(task.settings)), [task.revision, task.settings.revision]
+    settings, revision = str(Spec.in_key(task.settings)), [task.revision, task.settings.revision]
     return context.jobs_per_slice(
         task, {"kind": kind, "revision": revision, **context.identity(), "settings": settings}
     )

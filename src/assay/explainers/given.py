@@ -75,7 +75,7 @@ class Given:
                 "character by character"
             )
         texts = (text, pair or "")
-        if any(texts[u.segment][u.start : u.end] != u.text for row in rows for u in row.units):
+        if any(texts[u.segment][u.start : u.end] != u.text for row in rows for u in row.units if not u.is_special):
             raise InputError(f"the text {shortened(text)} has other white space than that of the scores {self.name!r}")
         return rows
 
@@ -163,10 +163,15 @@ def shared_out(theirs: Sequence[Unit], scores: Any, ours: Sequence[Unit]) -> NDA
 
 
 def _overlaps(theirs: Sequence[Unit], ours: Sequence[Unit]) -> NDArray[np.float64]:
-    """(V,U) the number of characters that each two units share."""
+    """(V,U) the number of characters that each two units share; 1 for the same special token."""
     one, other = (np.array([(u.segment, u.start, u.end) for u in units]).T for units in (theirs, ours))
     common = np.minimum.outer(one[2], other[2]) - np.maximum.outer(one[1], other[1])
-    return np.where(np.equal.outer(one[0], other[0]), np.maximum(common, 0), 0).astype(np.float64)
+    shared = np.where(np.equal.outer(one[0], other[0]), np.maximum(common, 0), 0).astype(np.float64)
+    place = {(u.segment, u.start, u.text): i for i, u in enumerate(ours) if u.is_special}
+    for v, unit in enumerate(theirs):
+        if unit.is_special and (unit.segment, unit.start, unit.text) in place:
+            shared[v, place[unit.segment, unit.start, unit.text]] = 1.0
+    return shared
 
 
 def visible(text: str) -> str:
@@ -179,7 +184,9 @@ def _key(row: Attribution) -> Key:
         return visible(row.text), None if row.text_pair is None else visible(row.text_pair)
     parts = []
     for segment in (0, 1):
-        letters = {u.start + i: c for u in row.units if u.segment == segment for i, c in enumerate(u.text)}
+        letters = {
+            u.start + i: c for u in row.units if u.segment == segment and not u.is_special for i, c in enumerate(u.text)
+        }
         parts.append(visible("".join(letters[i] for i in sorted(letters))) if letters else None)
     return parts[0], parts[1]
 

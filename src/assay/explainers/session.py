@@ -21,6 +21,7 @@ from assay.explainers.round import Round
 from assay.explainers.white_box import explain_white_box
 from assay.masking.game import Game
 from assay.masking.removal import Removal, removal_for
+from assay.masking.special_tokens import token_names
 from assay.masking.units import divide, kind_for
 from assay.models.encoding import Encoding
 from assay.models.load import load_model
@@ -33,6 +34,7 @@ SETTINGS = {
     "scope": int | str | None,
     "seed": int,
     "batch_tokens": int | None,
+    "special_tokens": str,
 }
 CHUNK = 64  # inputs that share a Game; bounds memory use
 
@@ -49,6 +51,7 @@ class Session:
     seed: int
     budget: int  # positions per forward pass
     requested_removal: str | None = None  # as the caller named it; None: the model's default
+    special_tokens: str = "protected"
 
     @staticmethod
     def create(
@@ -59,19 +62,20 @@ class Session:
         scope: int | str | None = None,
         seed: int = 0,
         batch_tokens: int | None = None,
+        special_tokens: str = "protected",
     ) -> Session:
-        given = {"units": units, "removal": removal, "scope": scope, "seed": seed, "batch_tokens": batch_tokens}
-        for name, value in given.items():
-            check_type(name, value, SETTINGS[name])
+        given = (units, removal, scope, seed, batch_tokens, special_tokens)
+        for (name, kind), value in zip(SETTINGS.items(), given, strict=True):
+            check_type(name, value, kind)
         loaded = load_model(model)
         check_visible(methods, loaded)
+        token_names(loaded, special_tokens)  # refuses what the model cannot have
         by_name = {name: with_baseline(method, removal) for name, method in methods.items()}
         if batch_tokens is not None and batch_tokens < 1:
             raise SpecError(f"batch_tokens={batch_tokens}: give at least 1, or leave it out")
         budget = batch_tokens or loaded.budget
-        return Session(
-            loaded, by_name, kind_for(loaded, units), removal_for(loaded, removal), scope, seed, budget, removal
-        )
+        kind, how = kind_for(loaded, units), removal_for(loaded, removal)
+        return Session(loaded, by_name, kind, how, scope, seed, budget, removal, special_tokens)
 
     def explain_chunk(
         self, chunk: Sequence[tuple[int, Example]], targets: Sequence[Any], bar: Progress
@@ -109,7 +113,8 @@ class Session:
     def encode(self, example: Example, index: int) -> Encoding:
         """An example with its units; an error names its index."""
         try:
-            return divide(self.model.encode(example), self.units, self.scope)
+            special = token_names(self.model, self.special_tokens)
+            return divide(self.model.encode(example), self.units, self.scope, special)
         except InputError as error:
             raise error if error.index is not None else InputError(error.message, index) from error
 

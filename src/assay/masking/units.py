@@ -16,6 +16,7 @@ from torch import Tensor
 from assay.core.errors import InputError, SpecError, UnsupportedError, nearest
 from assay.core.types import Span, Unit
 from assay.core.words import word_pattern
+from assay.masking.special_tokens import TokenName, add_special_tokens
 from assay.models.encoding import SPECIAL, Encoding
 
 if TYPE_CHECKING:
@@ -27,12 +28,20 @@ SCOPES = {"text": 0, "text_pair": 1}
 _SENTENCE = re.compile(r"\S.*?(?:[.!?؟۔।]+[\"'”’)\]]*(?=\s|$)|[。！？]+|\n|$)", re.DOTALL)
 
 
-def divide(encoding: Encoding, kind: str = "token", scope: int | str | None = None) -> Encoding:
-    """The encoding with its units; those that the model reads come first and are the columns of masks."""
+def divide(
+    encoding: Encoding, kind: str = "token", scope: int | str | None = None, special: TokenName | None = None
+) -> Encoding:
+    """The encoding with its units; those that the model reads come first and are the columns of masks.
+
+    special: the text of a special token by its id, where special tokens are units too.
+    """
     check_kind(kind, images=encoding.pixels is not None)
     units, unit_of = _patches(encoding) if encoding.pixels is not None else _texts(encoding, kind)
+    words = any(unit.seen for unit in _scoped(units, unit_of, scope)[0])
+    if special is not None:
+        units, unit_of = add_special_tokens(encoding, units, unit_of, special)
     units, unit_of = _scoped(units, unit_of, scope)
-    if not any(unit.seen for unit in units):
+    if not words:
         if units or scope is None:
             raise InputError("nothing to explain: the tokenizer gives no tokens; give at least one word")
         raise InputError(f"nothing to explain in scope {scope!r}: there is no such text; give a pair or omit the scope")

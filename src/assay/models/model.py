@@ -140,6 +140,11 @@ class Model:
             "max_length": None if text is None else text.limit,
         }
 
+    @property
+    def prompted(self) -> bool:
+        """Whether it reads its input inside a prompt."""
+        return isinstance(self.encoder, TextEncoder) and self.encoder.prompt is not None
+
     def limited(self, positions: int) -> Model:
         """The same model, with texts truncated to a number of positions; images are not affected."""
         if not isinstance(positions, int) or isinstance(positions, bool) or positions < 4:

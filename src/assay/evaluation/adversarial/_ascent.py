@@ -13,7 +13,8 @@ from assay.core.errors import UnsupportedError
 from assay.core.progress import Progress
 from assay.core.spec import Spec
 from assay.core.types import Target
-from assay.evaluation.adversarial._top import AttackObjective
+from assay.evaluation.adversarial._steps import Steps, begin_steps
+from assay.evaluation.adversarial._top import AttackObjective, StepRule
 from assay.explainers.assemble import as_scores
 from assay.masking.units import unit_scores
 from assay.models.encoding import Batch
@@ -92,11 +93,12 @@ class AscentSettings:
     objective: AttackObjective
     alpha: float
     beta: float
+    step: StepRule
     steps: int
     rate: float
     halve: int  # number of steps after which the rate is halved
     tolerance: float
-    patience: int  # number of consecutive small moves that end an attack
+    patience: int  # number of consecutive small steps that end an attack
 
     def rate_at(self, step: int) -> float:
         return float(self.rate * 0.5 ** (step // self.halve))
@@ -116,13 +118,14 @@ class AttackState:
     original: Tensor  # (B,U) scores
     distance: Tensor  # D of the original
     delta: Tensor  # (B,T,D)
-    small_moves: Tensor  # in a row
+    small_steps: Tensor  # in a row
     taken: Tensor  # steps
     best: Tensor  # value of the objective
     best_distance: Tensor
     best_scores: Tensor
     best_probability: Tensor
     best_delta: Tensor
+    best_moved: Tensor  # largest change of an entry of best_delta at the last look
     curve: list[Tensor]  # best value of the objective before each step
 
     @staticmethod
@@ -136,11 +139,11 @@ class AttackState:
         none = torch.zeros_like(problem.units)
         nothing = torch.zeros_like(delta)
         return AttackState(
-            top, labels, p, scores, d, nothing, none, none.clone(), d - torch.inf, d, scores, p, nothing, []
+            top, labels, p, scores, d, nothing, none, none.clone(), d - torch.inf, d, scores, p, nothing, d * 0, []
         )
 
     def update(self, problem: AttackProblem, settings: AscentSettings, rows: Tensor, explained: Explained) -> Tensor:
-        """The objective at `rows` (with its graph), recorded where it is the best allowed value so far."""
+        """The objective at `rows` (with its graph), remembered where it is the best allowed value so far."""
         distance = -(explained.scores * self.top[rows]).sum(-1)
         p = problem.probability(explained.logits, self.labels[rows])
         value = settings.value(distance, self.probability[rows] - p)
@@ -159,6 +162,8 @@ class AttackState:
         self.best_distance = self.best_distance.index_put((hit,), distance[better])
         self.best_scores = self.best_scores.index_put((hit,), explained.scores.detach()[better])
         self.best_probability = self.best_probability.index_put((hit,), p[better])
+        self.best_moved = torch.zeros_like(self.best_moved)
+        self.best_moved[hit] = (self.delta[hit] - self.best_delta[hit]).abs().amax((1, 2))
         self.best_delta = self.best_delta.index_put((hit,), self.delta[hit])
         self.curve.append(self.best)
 
@@ -184,7 +189,7 @@ def top_mask(scores: Tensor, units: Tensor, k: Sequence[int]) -> Tensor:
 def ascend(
     problem: AttackProblem, settings: AscentSettings, epsilon: Tensor, k: Sequence[int], bar: Progress | None = None
 ) -> AttackState:
-    """delta <- clip(delta + rate x gradient, -epsilon, epsilon), until the last step or until delta stops moving.
+    """delta <- clip(delta + rate x direction, -epsilon, epsilon), until the last step or enough small ones in a row.
 
     `bar` advances by one for each step of each input, and at once by the steps that are not needed.
     """
@@ -194,14 +199,15 @@ def ascend(
         explained, targets = problem.explain(delta)
         problem = replace(problem, asked=tuple(targets.resolved))  # keep the class predicted on x
         state = AttackState.begin(problem, explained, targets, k, delta.detach())
-        rows = torch.arange(len(problem.batch), device=delta.device)
+        rows, steps = torch.arange(len(problem.batch), device=delta.device), begin_steps(settings.step, problem.start)
         current = problem
         for step in range(settings.steps):
             value = state.update(current, settings, rows, explained)
             (gradient,) = torch.autograd.grad(value.sum(), delta)
             model.passes.backwards += len(rows) * getattr(problem.method, "rows", 1)
             bar.advance(len(problem.batch))
-            rows, all_active = _move(state, rows, delta.detach(), settings.rate_at(step) * gradient, epsilon, settings)
+            move = settings.rate_at(step) * steps.direction(gradient, rows)
+            rows, all_active = _move(state, rows, steps, move, epsilon, settings)
             if not len(rows):
                 bar.advance(len(problem.batch) * (settings.steps - step - 1))
                 return state
@@ -213,14 +219,19 @@ def ascend(
 
 
 def _move(
-    state: AttackState, rows: Tensor, delta: Tensor, move: Tensor, epsilon: Tensor, settings: AscentSettings
+    state: AttackState, rows: Tensor, steps: Steps, move: Tensor, epsilon: Tensor, settings: AscentSettings
 ) -> tuple[Tensor, bool]:
-    """Take one step; return the rows that are still active, and whether all are."""
-    bound = epsilon[rows].view(-1, 1, 1)
-    new = torch.maximum(torch.minimum(delta + move, bound), -bound)
-    small = (new - delta).abs().amax((1, 2)) < settings.tolerance
+    """Take one step; return the rows that are still active, and whether all are.
+
+    Relative steps do not become small by themselves, and go to and fro around a maximum: there the best delta counts.
+    """
+    delta, bound = state.delta[rows], epsilon[rows].view(-1, 1, 1)
+    new = delta + (move * bound if steps.relative else move)
+    new = torch.maximum(torch.minimum(new, bound), -bound)
+    moved = state.best_moved[rows] if steps.relative else (new - delta).abs().amax((1, 2))
+    small = moved < settings.tolerance
     state.delta = state.delta.index_put((rows,), new)
     state.taken = state.taken.index_put((rows,), state.taken[rows] + 1)
-    state.small_moves = state.small_moves.index_put((rows,), torch.where(small, state.small_moves[rows] + 1, 0))
-    active = state.small_moves[rows] < settings.patience
+    state.small_steps = state.small_steps.index_put((rows,), torch.where(small, state.small_steps[rows] + 1, 0))
+    active = state.small_steps[rows] < settings.patience
     return rows[active], bool(active.all())

@@ -55,6 +55,7 @@ class AttackRun:
             None,
             self.settings.seed,
             budget,
+            self.settings.special_tokens,
         )
         for name, method in session.methods.items():
             if not isinstance(method, WhiteBox):
@@ -108,16 +109,7 @@ class AttackRun:
         epsilon = (
             self.settings.epsilon * scale if self.settings.relative else torch.full_like(scale, self.settings.epsilon)
         )
-        rule = AscentSettings(
-            objective,
-            self.settings.alpha,
-            self.settings.beta,
-            self.settings.steps,
-            self.settings.rate,
-            self.settings.halve,
-            self.settings.tolerance,
-            self.settings.patience,
-        )
+        rule = ascent_settings(self.settings, objective)
         k = [top_k(e.players, self.settings.share) for e in encodings]
         state = ascend(problem, rule, epsilon, k, bar)
         if (measuring := self._measuring_method(session, method)) is not method:
@@ -181,6 +173,22 @@ class AttackRun:
             return {}
         curve = [float(best[b]) for best in state.curve[: int(state.taken[b]) + 1]]
         return {"original": pair[0].to_dict(), "attacked": pair[1].to_dict(), "curve": curve}
+
+
+def ascent_settings(settings: TopKAttack, objective: AttackObjective) -> AscentSettings:
+    assert settings.rate is not None  # both are set when the settings are made
+    assert settings.halve is not None
+    return AscentSettings(
+        objective,
+        settings.alpha,
+        settings.beta,
+        settings.step,
+        settings.steps,
+        settings.rate,
+        settings.halve,
+        settings.tolerance,
+        settings.patience,
+    )
 
 
 def _pair(

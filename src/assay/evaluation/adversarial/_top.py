@@ -11,6 +11,7 @@ from assay.core.types import Attribution
 from assay.evaluation.attribution_metric import descending_order
 
 AttackObjective = Literal["prediction_kept", "probability_matched"]
+StepRule = Literal["sign", "gradient", "adam"]
 SHARE = 0.15  # of the units, as in the thesis
 
 

@@ -42,6 +42,7 @@ class RandomisationRun:
             None,
             self.settings.seed,
             self.settings.batch_tokens,
+            self.settings.special_tokens,
         )
         steps = self.settings.steps(loaded.n_blocks)
         numbered = list(enumerate(examples))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,7 +12,7 @@ from assay.core.errors import SpecError, nearest
 from assay.core.progress import Progress
 from assay.core.ranges import COUNT, check_range
 from assay.core.spec import Spec
-from assay.core.types import Attribution, Example, Scale
+from assay.core.types import Attribution, Example, Scale, SpecialTokens
 from assay.statistics.bootstrap import intervals
 from assay.statistics.ranks import rank_correlation
 
@@ -53,6 +53,8 @@ class LayerRandomisation:
     """Explain the probability, logit, ... of the class. Default: each method's own scale."""
     units: str = "token"
     """What is scored: token, word, sentence or patch."""
+    special_tokens: SpecialTokens = field(default="protected", metadata={"unsaid": "protected"})
+    """Whether [CLS], [SEP], </s>, ... are protected (never scored or removed) or ranked, as units of their own."""
     removal: str | None = None
     """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
     seed: int = 0

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from assay.core.errors import UnsupportedError
 from assay.core.types import Bools
-from assay.models.encoding import Batch, Encoding, Rows
+from assay.models.encoding import SPECIAL, Batch, Encoding, Rows
 
 if TYPE_CHECKING:
     from assay.models.model import Model
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Delete:
-    """Deletes removed tokens; the only removal that renumbers positions. Special tokens always stay."""
+    """Deletes removed tokens; the only removal that renumbers positions. Special tokens always stay, even as units."""
 
     name: ClassVar[str] = "delete"
     shortens: ClassVar[bool] = True
@@ -28,6 +28,7 @@ class Delete:
 
     def rows(self, model: Model, encoding: Encoding, keep: Bools) -> Rows:
         rows = encoding.rows(len(keep))
+        keep = keep | np.array([span == SPECIAL for span in encoding.spans])  # a model may have no input without them
         order = np.argsort(~keep, axis=1, kind="stable")  # kept positions in order, then the rest
         ids, types = (np.take_along_axis(a, order, 1) for a in (rows.ids, rows.types))
         readout = keep[:, : encoding.readout].sum(1)  # if the read-out token is deleted, the last one left

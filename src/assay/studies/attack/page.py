@@ -17,6 +17,12 @@ from assay.reports.symbols import format_interval
 from assay.statistics.sentences import listed
 from assay.studies.attack.result import MEASURE_NAMES, Attacked
 
+STEPS = {
+    "sign": "along the sign of the gradient",
+    "gradient": "along the gradient, which is tiny where the model is confident",
+    "adam": "of Adam",
+}
+
 
 @dataclass(frozen=True)
 class AttackedMap:
@@ -128,6 +134,7 @@ def _facts(result: Attacked) -> list[Fact]:
     )
     return [
         Fact("epsilon", f"{epsilon:.3g}", f"{in_scale:.3g} × the root mean square of the embeddings"),
+        Fact("steps", f"{result.study.steps} at most", STEPS[result.study.step]),
         Fact("top k", f"{result.study.share:.0%} of the units", "at least one"),
     ]
 

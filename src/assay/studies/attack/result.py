@@ -20,12 +20,12 @@ TOO_FAR = (
     "so the rates below do not show how stable the explanations are."
 )
 MEASURE_NAMES = {
+    "succeeded": "success rate",
     "rank_change": "rank change",
     "top_k_sum_change": "top-k sum change",
     "probability_change": "probability change",
     "absolute_probability_change": "absolute probability change",
     "moved": "size of the move",
-    "succeeded": "succeeded",
 }
 
 
@@ -57,13 +57,17 @@ class Attacked(StudyResult):
 
 
 def _sentence(objective: str, rows: Sequence[dict[str, Any]]) -> str:
-    """The share of inputs on which the attack changed the top units of each method."""
+    """On how many inputs the attack changed the top units of each method."""
     constraint = "the predicted class preserved" if objective == "prediction_kept" else "the probability matched"
     names = short_names([row["method"] for row in rows])
     shares = "; ".join(f"{names[row['method']]} {_rate(row)}" for row in rows)
-    return f"With {constraint}, the attack changes the top of the explanation on this share of inputs: {shares}."
+    return f"With {constraint}, the attack changes the top of the explanation on this many inputs: {shares}."
 
 
 def _rate(row: dict[str, Any]) -> str:
     """A rate never stands without the size of the move: any explanation changes if the words become others."""
-    return f"{row['succeeded'][0]:.0%} of {row['n']}, moving words by {row['moved'][0]:.2g} times their own size"
+    rate, low, high = row["succeeded"]
+    return (
+        f"{round(rate * row['n'])} of {row['n']} ({rate:.0%}, 95 % interval {low:.0%} to {high:.0%}), "
+        f"moving words by {row['moved'][0]:.2g} times their own size"
+    )

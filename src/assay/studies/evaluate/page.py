@@ -23,7 +23,7 @@ from assay.studies.evaluate.agreement import Agreement, agreement
 from assay.studies.evaluate.examples import shown_examples
 from assay.studies.evaluate.protocols import protocol_words, steps
 from assay.studies.evaluate.remarks import explains
-from assay.studies.evaluate.reproduce import python_call, settings_words, specs
+from assay.studies.evaluate.reproduce import python_call, settings_words, specs, units_in_words
 from assay.studies.evaluate.result import Result
 from assay.studies.evaluate.tables import Ranking, costs, glance, performance_rows, ranking
 
@@ -149,7 +149,7 @@ def _facts(result: Result) -> list[Fact]:
 
 def _explained(result: Result) -> tuple[str, str]:
     classes = dict.fromkeys(explains(result.evaluation, metric) for metric in result.comparisons)
-    return " and ".join(classes) or "none", f"units: {result.evaluation.settings['units']}"
+    return " and ".join(classes) or "none", f"units: {units_in_words(result.evaluation.settings)}"
 
 
 def _about_methods(result: Result) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from assay.core.names import shareable
@@ -22,6 +23,8 @@ def python_call(evaluation: Evaluation) -> str:
         arguments["removal"] = settings["removal"]
     defaults = {"units": "token", "scope": None, "target": _default_target(evaluation)}
     arguments |= {name: settings[name] for name, default in defaults.items() if settings[name] != default}
+    if is_ranked(settings):
+        arguments["special_tokens"] = "ranked"
     if settings["agreement"][0] != "spearman":
         arguments["agreement"] = settings["agreement"][0]
     if evaluation.margin is not None:
@@ -64,12 +67,22 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
         if settings["target"] == "auto"
         else settings["target"],
         "smallest difference that matters": "" if evaluation.margin is None else str(evaluation.margin),
-        "units": settings["units"] if settings["scope"] is None else f"{settings['units']}, {settings['scope']} only",
+        "units": units_in_words(settings),
         "removal by the methods": settings["removal"],
         "prompt": settings["prompt"] or "",
         "versions": ", ".join(f"{name} {version}" for name, version in evaluation.provenance.items()),
     }
     return {name: value for name, value in words.items() if value}
+
+
+def is_ranked(settings: Mapping[str, Any]) -> bool:
+    """Whether special tokens are units too."""
+    return settings.get("special_tokens") == "ranked"  # absent where they are protected
+
+
+def units_in_words(settings: Mapping[str, Any]) -> str:
+    scope = "" if settings["scope"] is None else f", {settings['scope']} only"
+    return f"{settings['units']}{scope}{', special tokens are ranked too' if is_ranked(settings) else ''}"
 
 
 def specs(evaluation: Evaluation) -> dict[str, str]:

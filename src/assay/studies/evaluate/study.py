@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from assay.core.errors import SpecError
-from assay.core.types import Scale, Target
+from assay.core.types import Scale, SpecialTokens, Target
 
 if TYPE_CHECKING:
     from assay.datasets.dataset import Dataset
@@ -50,6 +50,8 @@ class Evaluate:
     """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
     units: str = "token"
     """What is scored: token, word, sentence or patch."""
+    special_tokens: SpecialTokens = field(default="protected", metadata={"unsaid": "protected"})
+    """Whether [CLS], [SEP], </s>, ... are protected (never scored or removed) or ranked, as units of their own."""
     scope: int | str | None = None
     """Score only 'text' or only 'text_pair'."""
     target: Literal["auto", "predicted", "gold"] = "auto"

@@ -63,6 +63,7 @@ class EvaluateTask:
             "target": self.explained_classes,
             "scale": s.scale,
             "seed": s.seed,
+            **({} if s.special_tokens == "protected" else {"special_tokens": s.special_tokens}),
         }
 
     @property
@@ -74,7 +75,8 @@ class EvaluateTask:
 
     def run(self, context: JobContext) -> JobResult:
         model, examples, s = context.model(), context.examples(), self.settings
-        session = Session.create(model, self.methods, s.units, s.removal, s.scope, s.seed, s.batch_tokens)
+        settings = (s.units, s.removal, s.scope, s.seed, s.batch_tokens, s.special_tokens)
+        session = Session.create(model, self.methods, *settings)
         gold = gold_labels(context.dataset(), model)
         targets = gold_targets(gold, examples, s.scale, model.task)
         if s.target == "gold":
