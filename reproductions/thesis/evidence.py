@@ -42,7 +42,7 @@ SHORT = {  # the order of the colours
 }
 CLASSES = {"sst": 2, "mnli": 3, "esnli": 3}
 LOGIT = {"probability": "logit", "randomisation": "randomisation_logit"}
-ATTACKS = {  # the study of each reading
+ATTACKS = {  # our names of the studies of attacks, whatever a plan calls them
     ("probability", "sign"): "attack",
     ("logit", "sign"): "attack_logit",
     ("probability", "gradient"): "attack_gradient",
@@ -177,10 +177,10 @@ class Evidence:
 
     def _evaluation(self, method: str) -> str:
         """The study with the scores of a method in this reading."""
+        if self.special == "ranked" and method in (*ATTENTION, "random"):
+            return RANKED
         if method == "random":
             return CONTROLS
-        if method in ATTENTION and self.special == "ranked":
-            return RANKED
         return LOGIT["probability"] if self.scale == "logit" and method in ATTACKED else "probability"
 
     def floor(self, grid: str, data: str = "sst") -> Cell:

@@ -64,9 +64,10 @@ def _rows(
         for seed in range(runs):
             tags = {"model": f"{grid}(seed={seed})", "grid": grid, "seed": seed, "data": d}
             for study, rule in (("probability", score), ("logit", logit), (RANKED, ranked)):
-                methods = ATTENTION if study == RANKED else SHORT
+                methods = (*ATTENTION, "random") if study == RANKED else SHORT
                 for row in _scores(d, grid, methods if rule else (), rule, n, binary, apart):
-                    yield {**tags, "study": CONTROLS if row["method"].startswith("random") else study, **row}
+                    control = row["method"].startswith("random") and study != RANKED
+                    yield {**tags, "study": CONTROLS if control else study, **row}
             for row in _correlations(d, grid, rho, output) if rho else ():
                 yield {**tags, "study": "randomisation", **row}
             for row in _attacks(d, grid, attack) if attack else ():
