@@ -56,7 +56,7 @@ def claim_section(readings: Sequence[Judged] | Iterator[Judged]) -> str:
     judged = list(readings)
     claim = judged[0].claim
     out = [f'<a id="claim-{claim.number}"></a>', f"### {claim.number}. {claim.title}", ""]
-    out += [f"Thesis: {claim.thesis}.", "", f"Criterion: {claim.criterion}", ""]
+    out += [f"Thesis: {claim.thesis}. Here: {claim.stand_ins}.", "", f"Criterion: {claim.criterion}", ""]
     for item in judged:
         reading = (
             item.reading if item.reading != PROBABILITY or not claim.version else f"{PROBABILITY}, {claim.version}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assay.reports.figures import millions
-from assay.statistics.claims import Judgement, Outcome
+from assay.statistics.claims import Judgement, Outcome, Verdict
 
 from .claims import KEPT, MATCHED, Judged
 from .claims.claim import CHANGES, LOGIT, PROBABILITY, RANKED
@@ -16,6 +16,7 @@ from .findings import Verdicts
 from .texts import MODEL_NOTE, OUTPUT_NOTE, SUCCESS_NOTE
 
 TITLES = {"sst": "augmented SST", "mnli": "MultiNLI", "esnli": "e-SNLI"}
+BOTH = (3, 10)  # claims about attention alone, shown with special tokens protected and ranked
 STEPS = {
     "attack": "sign",
     "attack_gradient": "raw gradient",
@@ -36,9 +37,9 @@ def short(judged: Judged) -> str:
 
 
 def share(judgement: Judgement) -> str:
-    """E.g. " (13 of 16; 2 not testable)"; empty if nothing was tested."""
-    untested = {"not testable": Outcome.NOT_TESTABLE, "not run": Outcome.NOT_RUN}
-    parts = [f"{judgement.counts[outcome]} {word}" for word, outcome in untested.items() if judgement.counts[outcome]]
+    """E.g. " (13 of 16; 2 contradicted)"; empty if nothing was tested."""
+    others = {"contradicted": Outcome.CONTRADICTED, "not testable": Outcome.NOT_TESTABLE, "not run": Outcome.NOT_RUN}
+    parts = [f"{judgement.counts[outcome]} {word}" for word, outcome in others.items() if judgement.counts[outcome]]
     held = f"{judgement.counts[Outcome.HOLDS]} of {judgement.tested}"
     return f" ({'; '.join([held, *parts])})" if judgement.tested else ""
 
@@ -48,12 +49,18 @@ def claim_table(e: Evidence, verdicts: Verdicts) -> str:
     for number, by_reading in verdicts.items():
         claim = by_reading[PROBABILITY].claim
         here = claim.here(e)
-        if RANKED in by_reading and number in (3, 10):  # claims about attention alone
+        if number in BOTH:
             here = f"protected: {here}. Ranked: {claim.here(e.reading(**CHANGES[RANKED]))}"
         others = [f"{r}: {short(j)}" for r, j in by_reading.items() if r not in (PROBABILITY, LOGIT)]
         logit = short(by_reading[LOGIT]) if LOGIT in by_reading else "same"
         title = f"[{number}](statements.md#claim-{number}). {claim.title}"
-        rows.append([title, claim.thesis, here, f"**{short(by_reading[PROBABILITY])}**", logit, "; ".join(others)])
+        main = by_reading[PROBABILITY]
+        verdict = f"**{short(main)}**"
+        if number in BOTH:
+            others = [other for other in others if not other.startswith(RANKED)]
+            verdict = f"special tokens protected: {verdict}; ranked: **{short(by_reading[RANKED])}**"
+        remedy = f"; {main.judgement.remedy}" if main.judgement.verdict is Verdict.UNDECIDED else ""
+        rows.append([title, claim.thesis, here, f"{verdict}{remedy}", logit, "; ".join(others)])
     return table(("claim", "thesis", "here", "verdict", "logit", "other readings"), rows)
 
 

@@ -19,7 +19,7 @@ verdict that differs from the thesis may be due to any of this; plans with the t
 TABLE_NOTE = """*Verdict*: explanations of the probability, as in the thesis. In brackets: how many of the tested
 statements hold. A statement holds or is contradicted only if its interval, corrected for all statements of the claim,
 says so with a margin; otherwise it is undecided. *Reproduced*: all hold; *largely reproduced*: three quarters;
-*contradicted*: more than a quarter are contradicted; *not testable here*: less than half could be tested. *Logit*:
+*contradicted*: more than a quarter are contradicted; *not testable here*: less than a third could be tested. *Logit*:
 gradients of the logit. *Other readings*: attention with special tokens ranked like words; attacks that follow the raw
 gradient instead of its sign; the other version of a criterion that was changed. † trainings are missing.
 """

@@ -142,6 +142,7 @@ def _causal(e: Evidence) -> str:
     here=_causal,
     readings=(LOGIT,),
     version=FIRST,
+    models=("llama",),
 )
 def causal_flat(e: Evidence, first: bool) -> list[Statement]:
     """On the causal model comprehensiveness and sufficiency of every method are alike random (± 0.1) on SST; on

@@ -10,7 +10,7 @@ import numpy as np
 from assay.statistics.claims import Criterion, Judgement, Statement, judge
 from assay.statistics.quantities import Quantity
 
-from ..evidence import SHORT, SINGLE, Cell, Evidence, aligned, first_gap
+from ..evidence import ARCHITECTURES, SHORT, SINGLE, Cell, Evidence, aligned, first_gap
 
 GTO, RANK, COMP, SUFF = "ground_truth_overlap", "mean_rank_percentage", "comprehensiveness", "sufficiency"
 WORDS = {GTO: "overlap", RANK: "mean rank %", COMP: "comp", SUFF: "suff"}
@@ -29,6 +29,13 @@ CHANGES: Mapping[str, Mapping[str, str]] = {
     GRADIENT_STEP: {"step": "gradient"},
 }
 
+STAND_INS = {
+    "sizes": "T5 encoders trained from scratch (t5_1 to t5_4) for the efficient T5s of four sizes",
+    "t5": "flan-T5-small for T5-base",
+    "roberta": "granite-30M for RoBERTa-base",
+    "llama": "a Llama of 15M parameters for GPT-2",
+    "bert": "MiniLM for BERT-base",
+}
 Maker = Callable[..., Sequence[Statement]]  # of the evidence, and of `first` if there are two versions
 
 
@@ -54,6 +61,7 @@ class Claim:
     figures: tuple[str, ...]
     readings: tuple[str, ...] = ()  # besides the probability
     version: str = ""  # FIRST or LATER if its criteria were changed
+    models: tuple[str, ...] = ()  # if not all that its figures show
 
     def statements(self, e: Evidence, version: str) -> Sequence[Statement]:
         return self.make(e, version == FIRST) if self.version else self.make(e)
@@ -74,6 +82,13 @@ class Claim:
         return " ".join((self.make.__doc__ or "").split())
 
     @property
+    def stand_ins(self) -> str:
+        """The models here that stand in for those of the thesis."""
+        sizes, others = (any(f.startswith("sizes_") is size for f in self.figures) for size in (True, False))
+        shown = (*("sizes",) * sizes, *ARCHITECTURES * others)
+        return "; ".join(STAND_INS[model] for model in self.models or shown)
+
+    @property
     def data(self) -> list[str]:
         """The data sets of the claim, from the names of its figures."""
         first = [figure.partition("_")[0] for figure in self.figures]
@@ -91,9 +106,10 @@ def claim(
     here: Callable[[Evidence], str],
     readings: tuple[str, ...] = (),
     version: str = "",
+    models: tuple[str, ...] = (),
 ) -> Callable[[Maker], Maker]:
     def add(make: Maker) -> Maker:
-        CLAIMS.append(Claim(number, title, thesis, here, make, figures, readings, version))
+        CLAIMS.append(Claim(number, title, thesis, here, make, figures, readings, version, models))
         return make
 
     return add
@@ -159,10 +175,14 @@ def span(cells: Iterable[Cell]) -> str:
     means = [cell.mean for cell in cells if cell.gap is None]
     if not means:
         return "–"
-    low, high = (f"{value:.2f}" for value in (min(means), max(means)))
+    low, high = _rounded(min(means)), _rounded(max(means))
     return low if low == high else f"{low} to {high}"
 
 
 def mean(cells: Iterable[Cell]) -> str:
     means = [cell.mean for cell in cells if cell.gap is None]
-    return f"{np.mean(means):.2f}" if means else "–"
+    return _rounded(float(np.mean(means))) if means else "–"
+
+
+def _rounded(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}"  # without a negative zero

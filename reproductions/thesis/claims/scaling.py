@@ -213,6 +213,7 @@ def _mnli(e: Evidence) -> str:
     here=_mnli,
     readings=(LOGIT,),
     version=LATER,
+    models=("t5",),
 )
 def mnli_weaker(e: Evidence, first: bool) -> list[Statement]:
     """On the pretrained T5 (sizes were not run): comprehensiveness in the order of claim 4, the best 0 to 0.2 below
@@ -249,6 +250,7 @@ def _plausibility(e: Evidence) -> str:
     here=_plausibility,
     readings=(LOGIT,),
     version=FIRST,
+    models=("t5",),
 )
 def esnli_plausibility(e: Evidence, first: bool) -> list[Statement]:
     """On the pretrained T5: comprehensiveness of LIME above IG (by 0.02); overlap of IG with the annotators 0.3 to 0.5

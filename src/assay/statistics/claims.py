@@ -19,7 +19,7 @@ from assay.statistics.quantities import Exact, Measured, Quantity, mean_interval
 
 ERROR = 0.05  # chance of a wrong outcome anywhere among the statements of a claim
 LARGELY = 0.75  # share of tested statements that must hold for "largely reproduced"
-TESTABLE = 0.5  # share of statements that must be testable for a verdict on the claim
+TESTABLE = 1 / 3  # share of statements that must be testable for a verdict on the claim
 
 
 class Outcome(StrEnum):

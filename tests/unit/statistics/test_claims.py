@@ -67,8 +67,8 @@ def statement(outcome):
     ("holds", "contradicted", "undecided", "more", "verdict"),
     [
         (4, 0, 0, [], Verdict.REPRODUCED),
-        (4, 0, 0, [Outcome.NOT_TESTABLE] * 4, Verdict.REPRODUCED),
-        (4, 0, 0, [Outcome.NOT_TESTABLE] * 5, Verdict.NOT_TESTABLE),  # too little of the claim was tested
+        (4, 0, 0, [Outcome.NOT_TESTABLE] * 8, Verdict.REPRODUCED),
+        (4, 0, 0, [Outcome.NOT_TESTABLE] * 9, Verdict.NOT_TESTABLE),  # too little of the claim was tested
         (3, 1, 0, [], Verdict.LARGELY),
         (3, 0, 1, [], Verdict.LARGELY),
         (2, 1, 1, [], Verdict.UNDECIDED),
