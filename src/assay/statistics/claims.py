@@ -17,6 +17,7 @@ import numpy as np
 
 from assay.core.errors import SpecError
 from assay.statistics.bootstrap import Interval, Statistic, Values, interval
+from assay.statistics.estimates import Measured
 
 ERROR = 0.05  # chance of a wrong outcome anywhere among the statements of a claim
 LARGELY = 0.75  # share of statements that must hold for "largely reproduced"
@@ -118,7 +119,7 @@ class Statement:
 
     text: str
     criterion: Criterion
-    quantity: Quantity | Exact | None = None
+    quantity: Measured | None = None
     reason: str = ""
 
 
@@ -166,14 +167,17 @@ class Judgement:
         words = f"{self.verdict} ({self.counts[Outcome.HOLDS]} of {self.tested} statements hold)"
         return f"{words}; {self._remedy()}" if self.verdict is Verdict.UNDECIDED else words
 
-    def _remedy(self) -> str:
+    @property
+    def needed(self) -> float:
         """How many times as many examples would decide half of the undecided statements, were their values right."""
         open_ = [f for f in self.findings if f.outcome is Outcome.UNDECIDED and f.interval is not None]
         factors = sorted(_factor(f) for f in open_)
-        middle = factors[(len(factors) - 1) // 2]
-        if not math.isfinite(middle):
+        return factors[(len(factors) - 1) // 2] if factors else math.inf
+
+    def _remedy(self) -> str:
+        if not math.isfinite(self.needed):
             return "more examples would not decide it: the values lie on the borders, or the trainings disagree"
-        return f"about {math.ceil(middle):,} times as many examples would decide half of the open statements"
+        return f"about {math.ceil(self.needed):,} times as many examples would decide half of the open statements"
 
 
 def judge(statements: Sequence[Statement], error: float = ERROR) -> Judgement:
