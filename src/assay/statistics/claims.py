@@ -15,7 +15,8 @@ from enum import StrEnum
 
 from assay.core.errors import SpecError
 from assay.statistics.bootstrap import Interval
-from assay.statistics.quantities import Exact, Measured, Quantity, mean_intervals
+from assay.statistics.estimates import Measured
+from assay.statistics.quantities import Exact, Quantity, mean_intervals
 
 ERROR = 0.05  # chance of a wrong outcome anywhere among the statements of a claim
 LARGELY = 0.75  # share of tested statements that must hold for "largely reproduced"
@@ -170,14 +171,18 @@ class Judgement:
         return f"{words}; {self.remedy}" if self.verdict is Verdict.UNDECIDED else words
 
     @property
-    def remedy(self) -> str:
+    def needed(self) -> float:
         """How many times as many examples would decide half of the undecided statements, were their values right."""
         open_ = [f for f in self.findings if f.outcome is Outcome.UNDECIDED and f.interval is not None]
         factors = sorted(_factor(f) for f in open_)
-        middle = factors[(len(factors) - 1) // 2] if factors else math.inf
-        if not math.isfinite(middle):
+        return factors[(len(factors) - 1) // 2] if factors else math.inf
+
+    @property
+    def remedy(self) -> str:
+        """What would decide the claim."""
+        if not math.isfinite(self.needed):
             return "more examples would not decide it: the values lie on the borders, or the trainings disagree"
-        return f"about {math.ceil(middle):,} times as many examples would decide half of the open statements"
+        return f"about {math.ceil(self.needed):,} times as many examples would decide half of the open statements"
 
 
 def judge(statements: Sequence[Statement], error: float = ERROR) -> Judgement:

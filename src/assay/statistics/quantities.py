@@ -5,23 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from assay.statistics.bootstrap import Interval, Statistic, Values, interval, intervals
+from assay.statistics.estimates import Measured
 
 TAIL = 20  # resamples beyond each end of an interval
-
-
-class Measured(Protocol):
-    """A number with an interval at any confidence; `runs`: the same number for each training, if there are several."""
-
-    @property
-    def runs(self) -> Sequence[float]: ...
-
-    def interval(self, confidence: float) -> Interval: ...
 
 
 @dataclass(frozen=True)
