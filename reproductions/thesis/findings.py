@@ -35,6 +35,13 @@ def _is(verdicts: Verdicts, number: int, *wanted: Verdict, reading: str = PROBAB
     return verdicts[number][reading].judgement.verdict in wanted
 
 
+def _headline(verdicts: Verdicts, number: int, yes: str, no: str) -> str:
+    """One of two sentences by the verdict on a claim, or that it is open."""
+    if _is(verdicts, number, *BORNE_OUT):
+        return f"**{yes}**"
+    return f"**{no}**" if _is(verdicts, number, Verdict.CONTRADICTED) else f"**Open: {yes[0].lower()}{yes[1:]}?**"
+
+
 def _mean(cells: Sequence[Cell]) -> float | None:
     """The mean over cells, or None while one was not run."""
     if any(cell.gap == "" for cell in cells):
@@ -48,18 +55,20 @@ def _counts(e: Evidence, verdicts: Verdicts) -> str:
     for number, by_reading in verdicts.items():
         numbers[by_reading[PROBABILITY].judgement.verdict].append(number)
     parts = [f"{len(n)} {verdict} ({', '.join(map(str, n))})" for verdict, n in numbers.items() if n]
-    return f"**Of twenty-five claims** {'; '.join(parts)}."
+    return f"**Of twenty-five claims** {'; '.join(parts)}, explaining the probability, special tokens protected."
 
 
 def _cue(e: Evidence, verdicts: Verdicts) -> str:
     cells = [e.score(g, m, GTO) for g in SIZES for m in TOP]
     if _mean(cells) is None:
         return ""
-    found = "find" if _is(verdicts, 1, *BORNE_OUT) else "do not always find"
-    stay = "stay" if _is(verdicts, 5, *BORNE_OUT) else "do not clearly stay"
+    methods = "The three best methods of the thesis, IG, LIME and SHAP,"
+    head = _headline(
+        verdicts, 1, f"{methods} find the cue at every size", f"{methods} do not find the cue at every size"
+    )
     return (
-        f"**IG, LIME and SHAP {found} the planted cue at every size** (overlap {span(cells)}; claim 1 "
-        f"{_word(verdicts, 1)}) and {stay} ahead of the other methods (claim 5 {_word(verdicts, 5)})."
+        f"{head} (overlap {span(cells)}; claim 1 {_word(verdicts, 1)}). That they stay ahead of the others (claim 5): "
+        f"{_word(verdicts, 5)}."
     )
 
 
@@ -93,25 +102,32 @@ def _causal(e: Evidence, verdicts: Verdicts) -> str:
     gaps = [e.score(CAUSAL, m, COMP).minus(e.score(CAUSAL, "random", COMP)) for m in TOP]
     if _mean(gaps) is None:
         return ""
-    exception = "is an exception" if _is(verdicts, 11, *BORNE_OUT) else "is no exception"
-    return (
-        f"**The causal model {exception} in faithfulness**: on SST comprehensiveness of IG, LIME and SHAP is "
-        f"{span(gaps)} above random, where the thesis saw no difference on GPT-2 (claim 11 {_word(verdicts, 11)})."
+    model = "The causal model"
+    head = _headline(
+        verdicts, 11, f"{model} is an exception in faithfulness", f"{model} is no exception in faithfulness"
     )
+    return f"{head}: on SST comprehensiveness of IG, LIME and SHAP is {span(gaps)} above random, where the thesis saw no difference on GPT-2 (claim 11 {_word(verdicts, 11)})."
 
 
 def _axes(e: Evidence, verdicts: Verdicts) -> str:
     if _is(verdicts, 21, Verdict.INCOMPLETE):
         return ""
-    more = "differ more than" if _is(verdicts, 21, *BORNE_OUT) else "do not clearly differ more than"
-    return f"**Architectures {more} sizes**, the thesis's headline (claim 21 {_word(verdicts, 21)})."
+    head = _headline(
+        verdicts, 21, "Architectures differ more than sizes", "Architectures do not differ more than sizes"
+    )
+    return f"{head} This is the thesis's headline (claim 21 {_word(verdicts, 21)})."
 
 
 def _ensembles(e: Evidence, verdicts: Verdicts) -> str:
     if _is(verdicts, 16, Verdict.INCOMPLETE):
         return ""
-    help_ = "do not help" if _is(verdicts, 16, *BORNE_OUT) else "are not simply as good as the best method"
-    return f"**Ensembles {help_}** (claim 16 {_word(verdicts, 16)}; that methods fail together: {_word(verdicts, 23)})."
+    head = _headline(
+        verdicts,
+        16,
+        "Ensembles are as good as the best method",
+        "Ensembles are not as good as the best method, or better",
+    )
+    return f"{head} (claim 16 {_word(verdicts, 16)}). That methods fail together (23): {_word(verdicts, 23)}."
 
 
 def _plausibility(e: Evidence, verdicts: Verdicts) -> str:
@@ -128,12 +144,12 @@ def _plausibility(e: Evidence, verdicts: Verdicts) -> str:
 def _randomisation(e: Evidence, verdicts: Verdicts) -> str:
     if _is(verdicts, 13, Verdict.INCOMPLETE):
         return ""
-    lose = "lose their correlation" if _is(verdicts, 13, *BORNE_OUT) else "do not always lose their correlation"
+    where = "Where re-initialised blocks destroy the model's output, gradient methods"
+    head = _headline(verdicts, 13, f"{where} lose their correlation", f"{where} do not all lose their correlation")
     blocks = [block for g in (*SIZES, *ARCHITECTURES) for block in e.output(g, "independent")]
     needed = [block for g in (*SIZES, *ARCHITECTURES) for block in e.destroyed(g, "independent")]
     return (
-        f"**Where re-initialised blocks destroy the model's output, gradient methods {lose}** (claim 13 "
-        f"{_word(verdicts, 13)}); over all blocks, whatever became of the output, the claim is "
+        f"{head} (claim 13 {_word(verdicts, 13)}); over all blocks, whatever became of the output, the claim is "
         f"{_word(verdicts, 13, FIRST)}. On SST, {len(needed)} of {len(blocks)} blocks destroy the output alone."
     )
 

@@ -22,6 +22,8 @@ MARKS = {
     Outcome.NOT_RUN: "…",
 }
 
+DISAGREEING = (Outcome.CONTRADICTED, Outcome.UNDECIDED)
+
 
 def statements_page(verdicts: Verdicts) -> str:
     parts = [RULES, "## History of the criteria\n", HISTORY_NOTE, "", _changes(), _versions(verdicts), "## Claims\n"]
@@ -64,19 +66,30 @@ def claim_section(readings: Sequence[Judged] | Iterator[Judged]) -> str:
         out += [f"**{reading}: {item.judgement.sentence}.**", ""]
         if item.missing:
             out += [f"Provisional; trainings so far: {'; '.join(item.missing)}.", ""]
-        out += [*_statements(item.judgement.findings), ""]
+        statements = _statements if item.reading == PROBABILITY else _folded_disagreements
+        out += [*statements(item.judgement.findings), ""]
     return "\n".join(out)
 
 
 def _statements(findings: Sequence[Finding]) -> Iterator[str]:
     """Contradicted and undecided statements as a list, the others folded."""
-    shown = (Outcome.CONTRADICTED, Outcome.UNDECIDED)
-    yield from (_line(finding) for outcome in shown for finding in findings if finding.outcome is outcome)
-    folded = [finding for finding in findings if finding.outcome not in shown]
-    if folded:
-        yield from ("", f"<details><summary>{len(folded)} other statements</summary>", "")
-        yield from (_line(finding) for finding in folded)
-        yield from ("", "</details>")
+    yield from map(_line, _disagreeing(findings))
+    if others := [finding for finding in findings if finding.outcome not in DISAGREEING]:
+        yield from ("", *_folded(f"{len(others)} other statements", others))
+
+
+def _folded_disagreements(findings: Sequence[Finding]) -> Iterator[str]:
+    """Of other readings only what does not hold."""
+    if disagreeing := _disagreeing(findings):
+        yield from _folded(f"{len(disagreeing)} contradicted or undecided", disagreeing)
+
+
+def _disagreeing(findings: Sequence[Finding]) -> list[Finding]:
+    return [finding for outcome in DISAGREEING for finding in findings if finding.outcome is outcome]
+
+
+def _folded(title: str, findings: Sequence[Finding]) -> Iterator[str]:
+    yield from (f"<details><summary>{title}</summary>", "", *map(_line, findings), "", "</details>")
 
 
 def _line(finding: Finding) -> str:

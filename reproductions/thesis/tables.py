@@ -10,7 +10,7 @@ from assay.reports.figures import millions
 from assay.statistics.claims import Judgement, Outcome, Verdict
 
 from .claims import KEPT, MATCHED, Judged
-from .claims.claim import CHANGES, LOGIT, PROBABILITY, RANKED
+from .claims.claim import CHANGES, LOGIT, PROBABILITY, RANKED, rounded
 from .evidence import ARCHITECTURES, ATTACKED, ATTACKS, CLASSES, DESTROYED, NAMES, SHORT, SIZES, Evidence, Row
 from .findings import Verdicts
 from .texts import MODEL_NOTE, OUTPUT_NOTE, SUCCESS_NOTE
@@ -90,8 +90,8 @@ def output_table(e: Evidence) -> str:
         outputs = e.output(grid, "cascading").values()
         rho = [[cell.mean for cell in e.rho(grid, m, "cascading").values()] for m in shown]
         if outputs:
-            cells = [" ".join(f"**{v:.2f}**" if v <= limit else f"{v:.2f}" for v in outputs)]
-            cells += [" ".join(f"{v:.2f}" for v in curve) for curve in rho]
+            cells = [" ".join(f"**{rounded(v)}**" if v <= limit else rounded(v) for v in outputs)]
+            cells += [" ".join(map(rounded, curve)) for curve in rho]
             rows.append([NAMES.get(grid, grid), *cells])
     heads = ("model", "output", *(f"ρ of {SHORT[m]}" for m in shown))
     return f"## Output of randomised models\n\n{OUTPUT_NOTE}\n\n{table(heads, rows)}" if rows else ""

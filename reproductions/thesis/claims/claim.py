@@ -175,14 +175,14 @@ def span(cells: Iterable[Cell]) -> str:
     means = [cell.mean for cell in cells if cell.gap is None]
     if not means:
         return "–"
-    low, high = _rounded(min(means)), _rounded(max(means))
+    low, high = rounded(min(means)), rounded(max(means))
     return low if low == high else f"{low} to {high}"
 
 
 def mean(cells: Iterable[Cell]) -> str:
     means = [cell.mean for cell in cells if cell.gap is None]
-    return _rounded(float(np.mean(means))) if means else "–"
+    return rounded(float(np.mean(means))) if means else "–"
 
 
-def _rounded(value: float) -> str:
+def rounded(value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}"  # without a negative zero

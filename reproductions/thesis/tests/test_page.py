@@ -131,11 +131,11 @@ def test_findings_follow_the_numbers() -> None:
         made = evidence(score, rho, attack, lambda m: 20, score, true_score, data=("sst", "mnli", "esnli"))
         worlds[agrees] = " ".join(findings(made, page.judge_claims(made)))
     pairs = {
-        "find the planted cue": "do not always find",
+        "find the cue": "do not find the cue",
         "is an exception": "is no exception",
-        "Architectures differ more": "do not clearly differ more",
-        "gradient methods lose": "do not always lose",
-        "Ensembles do not help": "not simply",
+        "Architectures differ more": "do not differ more",
+        "gradient methods lose": "do not all lose",
+        "Ensembles are as good": "Ensembles are not as good",
     }
     for agrees, words in pairs.items():
         assert agrees in worlds[True]
