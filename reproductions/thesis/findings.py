@@ -38,8 +38,8 @@ def _is(verdicts: Verdicts, number: int, *wanted: Verdict, reading: str = PROBAB
 def _headline(verdicts: Verdicts, number: int, yes: str, no: str) -> str:
     """One of two sentences by the verdict on a claim, or that it is open."""
     if _is(verdicts, number, *BORNE_OUT):
-        return f"**{yes}**"
-    return f"**{no}**" if _is(verdicts, number, Verdict.CONTRADICTED) else f"**Open: {yes[0].lower()}{yes[1:]}?**"
+        return f"**{yes}.**"
+    return f"**{no}.**" if _is(verdicts, number, Verdict.CONTRADICTED) else f"**Open: {yes[0].lower()}{yes[1:]}?**"
 
 
 def _mean(cells: Sequence[Cell]) -> float | None:
@@ -67,7 +67,7 @@ def _cue(e: Evidence, verdicts: Verdicts) -> str:
         verdicts, 1, f"{methods} find the cue at every size", f"{methods} do not find the cue at every size"
     )
     return (
-        f"{head} (overlap {span(cells)}; claim 1 {_word(verdicts, 1)}). That they stay ahead of the others (claim 5): "
+        f"{head} Overlap {span(cells)}; claim 1: {_word(verdicts, 1)}. That they stay ahead of the others (claim 5): "
         f"{_word(verdicts, 5)}."
     )
 
@@ -106,7 +106,10 @@ def _causal(e: Evidence, verdicts: Verdicts) -> str:
     head = _headline(
         verdicts, 11, f"{model} is an exception in faithfulness", f"{model} is no exception in faithfulness"
     )
-    return f"{head}: on SST comprehensiveness of IG, LIME and SHAP is {span(gaps)} above random, where the thesis saw no difference on GPT-2 (claim 11 {_word(verdicts, 11)})."
+    return (
+        f"{head} On SST comprehensiveness of IG, LIME and SHAP is {span(gaps)} above random on the Llama; the thesis "
+        f"saw no difference on GPT-2. Claim 11: {_word(verdicts, 11)}."
+    )
 
 
 def _axes(e: Evidence, verdicts: Verdicts) -> str:
@@ -115,7 +118,7 @@ def _axes(e: Evidence, verdicts: Verdicts) -> str:
     head = _headline(
         verdicts, 21, "Architectures differ more than sizes", "Architectures do not differ more than sizes"
     )
-    return f"{head} This is the thesis's headline (claim 21 {_word(verdicts, 21)})."
+    return f"{head} The thesis's headline, claim 21: {_word(verdicts, 21)}."
 
 
 def _ensembles(e: Evidence, verdicts: Verdicts) -> str:
@@ -127,7 +130,7 @@ def _ensembles(e: Evidence, verdicts: Verdicts) -> str:
         "Ensembles are as good as the best method",
         "Ensembles are not as good as the best method, or better",
     )
-    return f"{head} (claim 16 {_word(verdicts, 16)}). That methods fail together (23): {_word(verdicts, 23)}."
+    return f"{head} Claim 16: {_word(verdicts, 16)}; that methods fail together (23): {_word(verdicts, 23)}."
 
 
 def _plausibility(e: Evidence, verdicts: Verdicts) -> str:
@@ -149,7 +152,7 @@ def _randomisation(e: Evidence, verdicts: Verdicts) -> str:
     blocks = [block for g in (*SIZES, *ARCHITECTURES) for block in e.output(g, "independent")]
     needed = [block for g in (*SIZES, *ARCHITECTURES) for block in e.destroyed(g, "independent")]
     return (
-        f"{head} (claim 13 {_word(verdicts, 13)}); over all blocks, whatever became of the output, the claim is "
+        f"{head} Claim 13: {_word(verdicts, 13)}; over all blocks, whatever became of the output, the claim is "
         f"{_word(verdicts, 13, FIRST)}. On SST, {len(needed)} of {len(blocks)} blocks destroy the output alone."
     )
 
