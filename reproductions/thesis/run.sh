@@ -16,13 +16,9 @@ parts() {
       echo "augmented_sst.yaml study=probability,logit,controls,ranked,randomisation model=$model(seed=$seed)"
     done
   done
-  for model in $SIZES $ARCHITECTURES; do echo "augmented_sst.yaml study=attack model=$model(seed=0)"; done
+  for model in $SIZES $ARCHITECTURES; do echo "augmented_sst.yaml study=attack,attack_gradient,attack_logit model=$model(seed=0)"; done
   for data in esnli mnli; do
     for model in $ARCHITECTURES; do echo "$data.yaml study=probability,logit,controls,ranked model=$model"; done
-  done
-  for model in $SIZES $ARCHITECTURES; do echo "augmented_sst.yaml study=attack_logit model=$model(seed=0)"; done
-  for seed in 1 2; do
-    for model in $SIZES; do echo "augmented_sst.yaml study=attack model=$model(seed=$seed)"; done
   done
   for seed in 0 1 2; do
     for model in $SIZES $ARCHITECTURES; do echo "augmented_sst.yaml study=randomisation_logit model=$model(seed=$seed)"; done

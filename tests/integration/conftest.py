@@ -47,16 +47,22 @@ def invoke(*arguments: str) -> Outcome:
     return Outcome(code, stdout.getvalue(), stderr.getvalue())
 
 
+def invoke_in(folder: Path, *arguments: str) -> Outcome:
+    """The same in a folder and with a plain, wide terminal. Each command also has a test with a real process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("NO_COLOR", "1")
+        patch.setenv("COLUMNS", "200")
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        return invoke(*arguments)
+
+
 @pytest.fixture
-def refused(monkeypatch: pytest.MonkeyPatch) -> Refused:
+def refused() -> Refused:
     """The error of a command that must end with exit code 2."""
 
     def run(*arguments: str, cwd: Path) -> str:
-        monkeypatch.chdir(cwd)
-        monkeypatch.setenv("NO_COLOR", "1")
-        monkeypatch.setenv("COLUMNS", "200")
-        monkeypatch.setenv("XDG_CACHE_HOME", str(cwd / "cache"))
-        outcome = invoke(*arguments)
+        outcome = invoke_in(cwd, *arguments)
         assert outcome.exit_code == 2
         return outcome.stderr
 

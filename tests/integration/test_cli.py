@@ -15,7 +15,7 @@ import pytest
 
 from assay.core.types import Attribution
 
-from .conftest import Refused
+from .conftest import Refused, invoke_in
 
 ASSAY = [sys.executable, "-m", "assay"]
 
@@ -33,19 +33,9 @@ def test_explain_without_arguments_explains_three_built_in_sentences(tmp_path: P
 
 def test_json_and_html_of_two_methods(tmp_path: Path) -> None:
     text = "a modest <b>pleasure</b>"
-    done = run(
-        "explain",
-        "--method",
-        "lime(samples=50, seed=3),occlusion",
-        "--units",
-        "word",
-        "--json",
-        "--html",
-        "o.html",
-        text,
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
+    methods = ("--method", "lime(samples=50, seed=3),occlusion", "--units", "word")
+    done = invoke_in(tmp_path, "explain", *methods, "--json", "--html", "o.html", text)
+    assert done.exit_code == 0, done.stderr
     rows = [Attribution.from_dict(json.loads(line)) for line in done.stdout.splitlines()]
     assert [str(row.method).split("(")[0] for row in rows] == ["lime", "occlusion"]
     assert [unit.text for unit in rows[0].units][:2] == ["a", "modest"]
@@ -82,11 +72,11 @@ def test_bad_input_ends_in_a_sentence(arguments: list[str], words: list[str], re
 def test_target_against_and_scale_on_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("a dull film\n")
     options = ("--method", "gradient_x_input", "--target", "negative", "--against", "positive", "--scale", "logit")
-    shown = run("explain", *options, "--json", "a dull film", cwd=tmp_path)
-    run("explain", *options, "--input", "in.txt", "--output", "out.jsonl", cwd=tmp_path)
+    shown = invoke_in(tmp_path, "explain", *options, "--json", "a dull film")
+    invoke_in(tmp_path, "explain", *options, "--input", "in.txt", "--output", "out.jsonl")
     for text in (shown.stdout, (tmp_path / "out.jsonl").read_text()):
         assert json.loads(text)["target"] == {"label": 0, "against": 1, "scale": "logit"}
-    other = run("explain", *options[:-1], "probability", "--input", "in.txt", "--output", "out.jsonl", cwd=tmp_path)
+    other = invoke_in(tmp_path, "explain", *options[:-1], "probability", "--input", "in.txt", "--output", "out.jsonl")
     assert "other settings" in other.stderr
 
 
@@ -107,16 +97,16 @@ def test_a_file_with_bad_lines_keeps_the_good_ones(tmp_path: Path) -> None:
     ]
     (tmp_path / "in.jsonl").write_text("\n".join(lines) + "\n")
     command = ("explain", "--method", "occlusion", "--input", "in.jsonl", "--output", "out.jsonl")
-    done = run(*command, cwd=tmp_path)
-    assert done.returncode == 1
+    done = invoke_in(tmp_path, *command)
+    assert done.exit_code == 1
     assert [f"line {n}:" in done.stderr for n in range(1, 6)] == [False, True, True, True, False]
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [row["example_id"] for row in rows] == ["one", "5"]
-    again = run(*command, cwd=tmp_path)
+    again = invoke_in(tmp_path, *command)
     assert "wrote 0 attributions" in again.stderr
     assert "2 lines were there already" in again.stderr
-    other = run("explain", "--method", "lime", *command[3:], cwd=tmp_path)
-    assert other.returncode == 2
+    other = invoke_in(tmp_path, "explain", "--method", "lime", *command[3:])
+    assert other.exit_code == 2
     assert "other settings" in other.stderr
 
 
@@ -165,21 +155,21 @@ def _scores(path: Path) -> dict[str, list[float]]:
     ],
 )
 def test_list(listing: str, name: str, tmp_path: Path) -> None:
-    short, long = run("list", listing, cwd=tmp_path), run("list", listing, "--long", cwd=tmp_path)
+    short, long = invoke_in(tmp_path, "list", listing), invoke_in(tmp_path, "list", listing, "--long")
     assert name in short.stdout
     assert len(long.stdout) > len(short.stdout)
 
 
 def test_list_of_some_names(tmp_path: Path) -> None:
-    shown = run("list", "methods", "decompx", "alti", cwd=tmp_path).stdout
+    shown = invoke_in(tmp_path, "list", "methods", "decompx", "alti").stdout
     assert [line.split()[0] for line in shown.splitlines() if not line.startswith(" ")] == ["decompx", "alti"]
-    wrong = run("list", "removals", "zeros", cwd=tmp_path)
-    assert wrong.returncode != 0
+    wrong = invoke_in(tmp_path, "list", "removals", "zeros")
+    assert wrong.exit_code != 0
     assert "'zeros' is not in the list of removals; did you mean 'zero'?" in " ".join(wrong.stderr.split())
 
 
 def test_list_says_what_a_method_costs_and_where_it_works(tmp_path: Path) -> None:
-    shown = " ".join(run("list", "methods", "--long", cwd=tmp_path).stdout.split())
+    shown = " ".join(invoke_in(tmp_path, "list", "methods", "--long").stdout.split())
     for words in (
         "search; signed, not complete, per class; explains the probability by default",
         "passes per input: at most (beam n (n + 1) + n) f memory per input: beam x n x n masks families: all",

@@ -1,15 +1,18 @@
-"""`assay data`, and `assay explain --input` on formats it shares with load_dataset: real processes and files."""
+"""`assay data`, and `assay explain --input` on formats it shares with load_dataset: on real files."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from .conftest import invoke_in
 
 ROWS = [
     {"id": "a", "review": "a fine film", "stars": "good", "rationale": [[2, 6]]},
@@ -36,11 +39,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_list(folder: Path) -> None:
-    own = run("data", "list", cwd=folder)
-    assert own.returncode == 0, own.stderr
+    own = invoke_in(folder, "data", "list")
+    assert own.exit_code == 0, own.stderr
     names = [line.split()[0] for line in own.stdout.splitlines()]
     assert names == ["augmented(DATA)", "babi_world", "builtin", "planted(DATA)", "repeated(DATA)"]
-    found = run("data", "list", "all", cwd=folder).stdout
+    found = invoke_in(folder, "data", "list", "all").stdout
     assert [line.split() for line in found.splitlines()] == [["reviews", "dev,", "train"], ["notes.csv", "one", "file"]]
 
 
@@ -57,13 +60,16 @@ def test_show(folder: Path) -> None:
     assert facts["with rationales"] == "67% (1 per example)"
     assert facts["mean length"] == "3.3 words"
     assert "a  good\na «fine» film\n" in done.stdout
+    named = ("--columns", "label=stars", "--label-map", "good=positive,bad=")
+    mapped = run("data", "show", "all/reviews", "--split", "dev", *named, cwd=folder)
+    assert re.search(r"labels +positive 1 *\n", mapped.stdout), mapped.stderr
     assert "b  bad\na «dull» film\n" in done.stdout
     assert "no words for it" in done.stdout
 
 
 def test_show_a_generator(folder: Path) -> None:
-    done = run("data", "show", "babi_world(task=2, n=20)", "--examples", "1", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    done = invoke_in(folder, "data", "show", "babi_world(task=2, n=20)", "--examples", "1")
+    assert done.exit_code == 0, done.stderr
     assert "babi_world(task=2)" in done.stdout
     assert done.stdout.count("«") in (1, 2)  # two sentences side by side are one mark each
     assert "Where is the " in done.stdout
@@ -83,8 +89,8 @@ def test_show_a_generator(folder: Path) -> None:
     ],
 )
 def test_bad_input_ends_in_a_sentence(arguments: list[str], words: str, folder: Path) -> None:
-    done = run("data", *arguments, cwd=folder)
-    assert done.returncode == 2
+    done = invoke_in(folder, "data", *arguments)
+    assert done.exit_code == 2
     assert "Traceback" not in done.stderr
     assert words in done.stderr
 
@@ -93,13 +99,13 @@ def test_explain_reads_the_same_files(folder: Path) -> None:
     """Columns are guessed alike, bad rows are named by their number, a faulty rationale is no reason to refuse."""
     (folder / "in.csv").write_text('text,label,rationale\na fine film,1,"[[0, 99]]"\na,dull,film,0\n"a dull film",0,\n')
     (folder / "in.json").write_text('[{"context": "a fine film", "question": "is it?", "id": "x"}, {"context": 3}]')
-    bad = run("explain", "--method", "occlusion", "--input", "in.csv", "--output", "csv.jsonl", cwd=folder)
-    assert bad.returncode == 1
+    bad = invoke_in(folder, "explain", "--method", "occlusion", "--input", "in.csv", "--output", "csv.jsonl")
+    assert bad.exit_code == 1
     assert "line 2: 4 cells, but the header has 3" in bad.stderr
     rows = [json.loads(line) for line in (folder / "csv.jsonl").read_text().splitlines()]
     assert [row["example_id"] for row in rows] == ["1", "3"]
-    pair = run("explain", "--method", "occlusion", "--input", "in.json", "--output", "json.jsonl", cwd=folder)
-    assert pair.returncode == 1
+    pair = invoke_in(folder, "explain", "--method", "occlusion", "--input", "in.json", "--output", "json.jsonl")
+    assert pair.exit_code == 1
     assert "line 2: text must be a string, not int" in pair.stderr
     (row,) = [json.loads(line) for line in (folder / "json.jsonl").read_text().splitlines()]
     assert row["example_id"] == "x"

@@ -16,7 +16,7 @@ import pytest
 
 from unit.reports.pages import Page
 
-from .conftest import Refused
+from .conftest import Refused, invoke_in
 
 ASSAY = [sys.executable, "-m", "assay"]
 
@@ -55,14 +55,14 @@ def test_built_in_model_and_data(tmp_path: Path) -> None:
 def test_options_reach_the_evaluation(tmp_path: Path) -> None:
     rows = ['{"review": "a fine film", "stars": "positive"}', '{"review": "a dull film", "stars": "negative"}']
     (tmp_path / "mine.jsonl").write_text("\n".join(rows) + "\n")
-    done = run(
-        *("--data", "mine.jsonl", "--columns", "text=review,label=stars", "--methods", "occlusion,random"),
+    done = invoke_in(
+        tmp_path,
+        *("evaluate", "--data", "mine.jsonl", "--columns", "text=review,label=stars", "--methods", "occlusion,random"),
         *("--metrics", "sufficiency,top_k_mass(k=1)", "--protocol", "thesis", "--removal", "unk", "--units", "word"),
         *("--target", "gold", "--seed", "7", "--store", "s", "--batch-tokens", "64", "--report", "r.html"),
         *("--json", "o.json"),
-        cwd=tmp_path,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     settings = found(tmp_path / "o.json")["settings"]
     assert list(settings["metrics"]) == ["sufficiency(protocol=thesis)", "top_k_mass(k=1)"]
     assert (settings["units"], settings["target"], settings["seed"]) == ("word", "gold", 7)
@@ -129,10 +129,7 @@ def _records(store: Path) -> dict[str, tuple[int, int]]:
 
 
 def test_list_metrics_shows_direction_range_paper_and_weakness(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [*ASSAY, "list", "metrics", "--long"], cwd=tmp_path, env={**os.environ, "COLUMNS": "200"}, capture_output=True,
-        text=True, timeout=300,
-    )  # fmt: skip
+    done = invoke_in(tmp_path, "list", "metrics", "--long")
     for word in ("sufficiency", "lower is better", "range -1 .. 1", "paper: DeYoung et al. 2020", "weakness: ",
                  "token_f1", "mean over fractions k of", "top_k_mass"):  # fmt: skip
         assert word in done.stdout

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from .conftest import Refused
+from .conftest import Refused, invoke_in
 
 ASSAY = [sys.executable, "-m", "assay"]
 PLAIN = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
@@ -56,11 +56,11 @@ def test_train_then_explain(folder: Path) -> None:
     best = re.findall(r"validation: (.*)  \*$", done.stdout, re.MULTILINE)[-1]
     assert f"best checkpoint: {best}, epoch" in done.stdout, "the first of equally accurate checkpoints"
     assert "accuracy 1.0000" in best
-    explained = run("explain", "--model", "model", "--method", "occlusion", "--json", "funny old rain", cwd=folder)
-    assert explained.returncode == 0, explained.stderr
+    explained = invoke_in(folder, "explain", "--model", "model", "--method", "occlusion", "--json", "funny old rain")
+    assert explained.exit_code == 0, explained.stderr
     assert json.loads(explained.stdout)["label"] == "bright"
-    again = run(*options("model"), cwd=folder)
-    assert again.returncode == 2
+    again = invoke_in(folder, *options("model"))
+    assert again.exit_code == 2
     assert "holds a finished training" in again.stderr
 
 

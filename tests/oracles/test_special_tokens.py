@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification
 
 import assay
-from assay.core.display import plain_text
+from assay.core.display import terminal
 from assay.core.errors import SpecError, UnsupportedError
 from assay.core.spec import Spec
 from assay.core.types import Example, Span
@@ -20,6 +21,7 @@ from assay.explainers.methods import named_methods
 from assay.explainers.session import Session
 from assay.reports.heat_maps import heat_map, shown_units
 from assay.studies.attack.study import Attack
+from assay.studies.evaluate.reproduce import settings_words
 from assay.studies.evaluate.study import Evaluate
 from assay.studies.randomise.study import Randomise
 from families import CASES, model_of, precise
@@ -83,7 +85,9 @@ def test_the_rank_of_the_cue_in_an_evaluation():
             special_tokens=special_tokens, target="predicted", progress=False,
         )  # fmt: skip
         found[special_tokens] = {row["metric"]: row["value"] for row in result.table()}
-        assert ("special tokens are ranked too" in str(result.settings)) == (special_tokens == "ranked")
+        assert ("special tokens are ranked too" in settings_words(result.evaluation)["units"]) == (
+            special_tokens == "ranked"
+        )
     assert found["protected"] == pytest.approx({"ground_truth_overlap": 1.0, "mean_rank_percentage": 1 / 6})
     assert found["ranked"] == pytest.approx({"ground_truth_overlap": 0.0, "mean_rank_percentage": 2 / 8})
 
@@ -107,13 +111,9 @@ def test_every_mask_by_brute_force(case, removal):
     masks = np.array(list(itertools.product([False, True], repeat=encoding.players)))
     found = inputs.game.outputs([(0, masks)])[0]
     for keep, output in zip(masks, found, strict=True):
-        ids = np.where(keep, encoding.ids, other)
-        rows = encoding.rows(1)
+        batch = replace(model.batch([encoding]), ids=torch.as_tensor(np.where(keep, encoding.ids, other)[None]))
         with model.frozen(), torch.no_grad():
-            direct = model.full_logits(model.batch([encoding]).__class__(**{
-                **model.batch([encoding]).__dict__, "ids": torch.as_tensor(ids[None])
-            }))  # fmt: skip
-        assert rows.ids.shape == ids[None].shape
+            direct = model.full_logits(batch)
         np.testing.assert_allclose(output, direct[0].numpy(), atol=1e-8)
 
 
@@ -161,8 +161,8 @@ def test_scope_rationales_and_heat_maps():
     assert [u.text for u, m in zip(whole.units, marked, strict=True) if not m] == ["[CLS]", "[SEP]", "[SEP]"]
     runs = heat_map(whole, everything, shown_units([whole])).runs
     assert "".join(u.gap + u.text for run in runs for u in run.units).startswith("[CLS] the old sailor slept [SEP]")
-    assert "[CLS] the old" in plain_text(whole)
-    assert list(assay.Attributions([whole]).to_pandas()["text"])[0] == "[CLS]"
+    assert "[CLS] the old" in terminal(whole, color=False)
+    assert next(iter(assay.Attributions([whole]).to_pandas()["text"])) == "[CLS]"
 
 
 def test_scores_of_special_tokens_come_back(tmp_path):

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.api.settings import make_settings
-from assay.core.notices import said_once
+from assay.api.settings import given_limit, make_settings, not_none
+from assay.core.notices import notice, said_once
 from assay.datasets.columns import ColumnMap
 from assay.datasets.load import load_dataset
 from assay.evaluation.adversarial.attack_cost import AttackCost
+from assay.experiments.preset import use_preset
 from assay.experiments.runner import run_study
 from assay.models.load import load_model
 from assay.studies.attack.result import MEASURED, Attacked
@@ -26,6 +27,7 @@ def attack(
     data: Any = "builtin",
     methods: Sequence[Any] | str | None = None,
     *,
+    preset: str | None = None,
     limit: int | None = LIMIT,
     columns: ColumnMap | str | None = None,
     store: str | Path | None = None,
@@ -39,18 +41,24 @@ def attack(
     None is the three of the Oxford thesis, with integrated gradients measured to a tolerance (see `measured`).
     limit: a random subset of this many examples. columns: as in `load_dataset`. store: a folder for finished work; None
     is a cache folder. on_start: called with the cost, measured on two steps, before the work; None warns of a long one.
+    preset: all settings of a paper, such as "thesis" (`assay list presets`); what is given beside it takes precedence.
     settings: further fields of `Attack` (objectives, epsilon, steps, ...).
     """
-    default = {"measured": MEASURED} if methods is None else {}
-    study = make_settings(Attack, {"methods": methods, **default, **settings})
+    default = {"measured": MEASURED} if methods is None and preset is None else {}
+    given = not_none({"methods": methods, **default, **settings})
+    used = use_preset(preset, "attack", given, given_limit(limit, preset))
+    study = make_settings(Attack, used.settings)
     loaded, dataset = load_model(model), load_dataset(data, columns=columns)
-    dataset = dataset if limit is None else dataset.take(limit, study.seed)
+    used, study = used.fit(study, loaded)
+    used, dataset = used.examples(dataset, study.seed)
 
     def tell(missing: int) -> None:
         (on_start or _warn_if_long)(study.cost(loaded, dataset[:missing]))
 
     records = run_study(study, "attack", loaded, dataset, store=store, progress=progress, on_start=tell)
-    return Attacked(loaded, dataset, study, [row for record in records for row in record.rows])
+    for warning in used.warnings:
+        notice("result", warning)
+    return Attacked(loaded, dataset, study, [row for record in records for row in record.rows], used.or_none)
 
 
 def _warn_if_long(cost: AttackCost) -> None:

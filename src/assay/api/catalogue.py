@@ -6,7 +6,7 @@ import dataclasses
 import importlib
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,7 +16,9 @@ from assay.core.additions import added_names
 from assay.core.catalog import Catalog
 from assay.core.errors import SpecError, nearest
 
-Kind = Literal["methods", "metrics", "agreement", "performance", "attack_measures", "families", "removals", "studies"]
+Kind = Literal[
+    "methods", "metrics", "agreement", "performance", "attack_measures", "families", "removals", "studies", "presets"
+]
 ADDED = {kind: f"assay.{kind}" for kind in ("methods", "metrics", "removals", "studies")}  # groups of entry points
 FILE = "catalogue.json"  # read in place of the entries' modules, which import torch; a test keeps it up to date
 
@@ -129,6 +131,20 @@ def _studies() -> list[Entry]:
     return [entry(name) for name in STUDIES.names]
 
 
+def _presets() -> list[Entry]:
+    from assay.experiments.preset import PRESETS, shown
+
+    def details(preset: Any) -> Iterator[str]:
+        yield f"paper: {preset.paper}"
+        for kind, own in preset.studies.items():
+            yield f"{kind}:"
+            for name in dict.fromkeys([*own.values, *own.open]):
+                value = f"{name}={shown(own.values[name])}" if name in own.values else f"{name} is not set"
+                yield f"  {value}. {own.source(name)}"
+
+    return [Entry(name, _summary(PRESETS, name), tuple(details(PRESETS.get(name)))) for name in PRESETS.names]
+
+
 def _parameters(cls: type) -> str:
     parameters = [f"{f.name}={_shown(f.default)}" for f in dataclasses.fields(cls) if f.init]
     return ", ".join(parameters) or "none"
@@ -160,4 +176,5 @@ _DESCRIBE: dict[str, Callable[[], list[Entry]]] = {
     "families": _families,
     "removals": _removals,
     "studies": _studies,
+    "presets": _presets,
 }

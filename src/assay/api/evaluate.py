@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.api.settings import make_settings
+from assay.api.settings import make_settings, not_none
 from assay.core.notices import notice, said_once, unsaid
 from assay.datasets.columns import ColumnMap
 from assay.datasets.load import load_dataset
+from assay.experiments.preset import use_preset
 from assay.experiments.runner import run_study
 from assay.explainers.given import given_scores
 from assay.models.load import load_model
@@ -25,6 +26,7 @@ def evaluate(
     methods: Sequence[Any] | str | None = None,
     metrics: Sequence[Any] | str | None = None,
     *,
+    preset: str | None = None,
     scores: Mapping[str, Any] | Sequence[str] | None = None,
     limit: int | None = None,
     columns: ColumnMap | str | None = None,
@@ -38,16 +40,20 @@ def evaluate(
     model: anything `load_model` takes. data: anything `load_dataset` takes. methods, metrics: specs such as
     "lime(samples=500)" in a list or a text with commas, or objects; None is a default choice. scores: explanations made
     elsewhere to judge beside them, {name: Attributions or JSON Lines file}. limit: a random subset of this many
-    examples. columns, label_map: as in `load_dataset`. store: a folder for finished work, which the same call reuses;
-    None is a cache folder.
+    examples. columns, label_map: as in `load_dataset`. preset: all settings of a paper, such as "thesis" (`assay list
+    presets`), and its number of examples; what is given beside it takes precedence. store: a folder for finished work,
+    which the same call reuses; None is a cache folder.
     settings: protocol, removal, units, scope, target, scale, agreement, margin, seed and batch_tokens of `Evaluate`.
     """
-    study = make_settings(Evaluate, {"methods": methods, "metrics": metrics, "scores": _scores(scores), **settings})
+    given = {"methods": methods, "metrics": metrics, "scores": _scores(scores), **settings}
+    used = use_preset(preset, "evaluate", not_none(given), {} if limit is None else {"limit": limit})
+    study = make_settings(Evaluate, used.settings)
     loaded, dataset = load_model(model), load_dataset(data, columns=columns, label_map=label_map)
-    dataset = dataset if limit is None else dataset.take(limit, study.seed)
+    used, study = used.fit(study, loaded)
+    used, dataset = used.examples(dataset, study.seed)
     with unsaid("length", "samples"):  # the result says these, also where records were there already
         records = run_study(study, "evaluate", loaded, dataset, store=store, progress=progress)
-    result = Result(Evaluation.join(study.task(dataset, loaded), loaded, dataset, records))
+    result = Result(Evaluation.join(study.task(dataset, loaded), loaded, dataset, records, used.or_none))
     for warning in result.warnings:
         notice("result", warning)
     return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from assay.core.default import Default
 from assay.core.errors import AssayError, SpecError, nearest
 from assay.core.spec import check_numbers, check_type, file_name, split
 
@@ -21,8 +22,7 @@ def make_settings(cls: type[T], settings: dict[str, Any]) -> T:
     for name in settings:
         if name not in names:
             raise SpecError(f"{file_name(cls.__name__)} has no setting {name!r}; {nearest(name, names)}")
-    given = {name: value for name, value in settings.items() if value is not None}
-    values = {name: as_field(name, value, hints[name]) for name, value in given.items()}
+    values = {name: as_field(name, value, hints[name]) for name, value in not_none(settings).items()}
     for name, value in values.items():
         check_type(name, value, hints[name])
         check_numbers(name, value)
@@ -32,6 +32,16 @@ def make_settings(cls: type[T], settings: dict[str, Any]) -> T:
         raise
     except (TypeError, ValueError) as error:
         raise SpecError(f"{file_name(cls.__name__)}: {error}") from error
+
+
+def not_none(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings that were given: None keeps a default, or what a preset sets."""
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def given_limit(limit: int | None, preset: str | None) -> dict[str, int | None]:
+    """The number of examples, unless it is the default of the verb and the preset has its own; None is all."""
+    return {} if isinstance(limit, Default) and preset is not None else {"limit": limit}
 
 
 def as_field(name: str, value: Any, hint: Any) -> Any:

@@ -183,6 +183,13 @@ DATA_OPTIONS = Parameter(name="*", group=DATA)
 ENGINE_OPTIONS = Parameter(name="*", group=EXECUTION)
 
 Limit = Annotated[int | None, Parameter(group=DATA, help="Use only this many examples, drawn at random.")]
+PresetName = Annotated[
+    str | None,
+    Parameter(
+        group=EXPLANATION,
+        help="All settings of a paper (`assay list presets`), for what is not given by another option.",
+    ),
+]
 StoreFolder = Annotated[
     Path | None, Parameter(group=OUTPUT, help="Folder of finished work, which a rerun reuses. Default: a cache folder.")
 ]

@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +15,9 @@ from assay.core.console import Console
 from assay.core.files import write_file
 from assay.core.names import shareable
 from assay.reports.plain_json import plain
+
+if TYPE_CHECKING:
+    from assay.experiments.preset import PresetUse
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -37,6 +40,7 @@ def finish_study(result: Any, table: Table, report: Path, json: Path | None) -> 
     """Print the table and then the verdict (the end is what a terminal shows), and write the files."""
     console = Console()
     console.print(table)
+    print_preset(console, result.preset)
     for sentence in result.verdict:
         console.print(f"\n{sentence}", style="bold")
     result.to_html(report, command=command_line())
@@ -44,6 +48,14 @@ def finish_study(result: Any, table: Table, report: Path, json: Path | None) -> 
         write_json(json, result.to_dict())
     console.print()
     print_written(console, report, json)
+
+
+def print_preset(console: Console, preset: PresetUse | None) -> None:
+    """Which preset was used, what differs from it, and what it leaves out."""
+    if preset is not None:
+        console.print(f"\n{preset.summary}", style="dim")
+        for warning in preset.warnings:
+            console.print(f"warning: {warning}", style="yellow")
 
 
 def interval_cell(value: float, low: float, high: float, between: str = " ") -> Text:

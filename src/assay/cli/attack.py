@@ -21,6 +21,7 @@ from assay.cli._options import (
     JsonFile,
     Limit,
     ModelOptions,
+    PresetName,
     ReportFile,
     Settings,
     StoreFolder,
@@ -30,6 +31,7 @@ from assay.cli._options import (
 from assay.cli._output import finish_study, interval_cell
 from assay.core.console import Console
 from assay.core.files import check_writable
+from assay.core.notices import unsaid
 from assay.studies.attack.study import LIMIT, Attack
 
 if TYPE_CHECKING:
@@ -51,15 +53,22 @@ def attack(
     model: Annotated[ModelOptions, MODEL_OPTIONS] = ModelOptions(),
     data: Annotated[DataOptions, DATA_OPTIONS] = DataOptions(),
     limit: Limit = LIMIT,
+    preset: PresetName = None,
     settings: Settings,
     report: ReportFile = Path("attack.html"),
     json: JsonFile = None,
     store: StoreFolder = None,
 ) -> None:
     check_writable(report, json)
-    with resumable():
+    with resumable(), unsaid("result"):  # printed with the verdict
         result = assay.attack(
-            model.load(), data.load(), limit=limit, store=store, on_start=_print_cost, **settings.given()
+            model.load(),
+            data.load(),
+            preset=preset,
+            limit=limit,
+            store=store,
+            on_start=_print_cost,
+            **settings.given(),
         )
     finish_study(result, _table(result), report, json)
 

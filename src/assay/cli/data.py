@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 import assay
-from assay.cli._options import OPTIONS, ColumnRoles, command_app
+from assay.cli._options import OPTIONS, ColumnRoles, LabelNames, command_app
 from assay.core.console import Console
 
 if TYPE_CHECKING:
@@ -41,12 +41,13 @@ def show(
     *,
     split: Annotated[str | None, Parameter(help="Split of a folder or hub data set.")] = None,
     columns: ColumnRoles = None,
+    label_map: LabelNames = None,
     examples: Annotated[int, Parameter(help="Number of examples to show.")] = 3,
     seed: Annotated[int, Parameter(help="Seed for choosing the examples.")] = 0,
 ) -> None:
     """Show the labels, rationales, lengths and some examples of a data set."""
     console = Console(soft_wrap=True)
-    dataset = assay.load_dataset(data, split=split, columns=columns)
+    dataset = assay.load_dataset(data, split=split, columns=columns, label_map=label_map)
     console.print(_table(_summary(dataset)))
     for example in dataset.take(examples, seed) if examples else ():
         console.print()

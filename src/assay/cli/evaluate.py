@@ -20,6 +20,7 @@ from assay.cli._options import (
     JsonFile,
     Limit,
     ModelOptions,
+    PresetName,
     ReportFile,
     Settings,
     StoreFolder,
@@ -40,6 +41,7 @@ app = command_app(
     "assay evaluate",
     "assay evaluate --methods 'lime(samples=500),occlusion,random' --metrics sufficiency,log_odds",
     "assay evaluate --model FOLDER --data reviews.csv --columns text=review,label=stars --limit 100",
+    "assay evaluate --model FOLDER --data reviews.csv --preset thesis --limit 100",
 )
 
 
@@ -50,6 +52,7 @@ def evaluate(
     model: Annotated[ModelOptions, MODEL_OPTIONS] = ModelOptions(),
     data: Annotated[DataOptions, DATA_OPTIONS] = DataOptions(),
     limit: Limit = None,
+    preset: PresetName = None,
     settings: Settings,
     report: ReportFile = Path("report.html"),
     markdown: Annotated[Path | None, Parameter(group=OUTPUT, help="Also write verdict and table as Markdown.")] = None,
@@ -58,7 +61,7 @@ def evaluate(
 ) -> None:
     check_writable(report, markdown, json)
     with resumable(), unsaid("result"):  # printed with the verdict
-        result = assay.evaluate(model.load(), data.load(), limit=limit, store=store, **settings.given())
+        result = assay.evaluate(model.load(), data.load(), preset=preset, limit=limit, store=store, **settings.given())
     _print(result)
     result.to_html(report, command=command_line())
     if markdown is not None:

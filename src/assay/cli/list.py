@@ -1,7 +1,7 @@
-"""List methods, metrics, model families, removals or studies, by the names to use in specs.
+"""List methods, metrics, model families, removals, studies or presets, by the names to use in specs.
 
 metrics: for `evaluate --metrics`. agreement: for `evaluate --agreement`. performance: for `train --selection` and the
-requirements of a plan. attack_measures: reported by `attack`. studies: for plans.
+requirements of a plan. attack_measures: reported by `attack`. studies: for plans. presets: for `--preset`.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from assay.cli._options import (
     JsonFile,
     Limit,
     ModelOptions,
+    PresetName,
     ReportFile,
     Settings,
     StoreFolder,
@@ -28,6 +29,7 @@ from assay.cli._options import (
 )
 from assay.cli._output import finish_study, interval_cell
 from assay.core.files import check_writable
+from assay.core.notices import unsaid
 from assay.reports.method_style import short_names
 from assay.studies.randomise.study import LIMIT, Randomise
 
@@ -48,14 +50,15 @@ def randomise(
     model: Annotated[ModelOptions, MODEL_OPTIONS] = ModelOptions(),
     data: Annotated[DataOptions, DATA_OPTIONS] = DataOptions(),
     limit: Limit = LIMIT,
+    preset: PresetName = None,
     settings: Settings,
     report: ReportFile = Path("randomise.html"),
     json: JsonFile = None,
     store: StoreFolder = None,
 ) -> None:
     check_writable(report, json)
-    with resumable():
-        result = assay.randomise(model.load(), data.load(), limit=limit, store=store, **settings.given())
+    with resumable(), unsaid("result"):  # printed with the verdict
+        result = assay.randomise(model.load(), data.load(), preset=preset, limit=limit, store=store, **settings.given())
     finish_study(result, _table(result), report, json)
 
 

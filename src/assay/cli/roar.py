@@ -25,7 +25,9 @@ from assay.cli._options import (
     DryRun,
     EngineOptions,
     JsonFile,
+    LabelNames,
     Positive,
+    PresetName,
     Settings,
     StoreFolder,
     command_app,
@@ -33,9 +35,10 @@ from assay.cli._options import (
     list_option,
     settings_from,
 )
-from assay.cli._output import command_line, print_written, write_json
+from assay.cli._output import command_line, print_preset, print_written, write_json
 from assay.core.console import Console
 from assay.core.files import check_writable
+from assay.core.notices import unsaid
 from assay.evaluation.roar.curves import Score
 from assay.studies.roar.study import Roar
 
@@ -51,8 +54,8 @@ app = command_app(
 class RoarTraining:
     """How the models are trained."""
 
-    seeds: Positive = 5
-    """Number of trainings per method and step."""
+    seeds: Positive | None = None
+    """Number of trainings per method and step. Default: 5."""
     recipe: str | None = None
     """How to train, e.g. 'recipe(epochs=3)'. Default: the paper's recipe."""
     limit: int | None = None
@@ -62,6 +65,7 @@ class RoarTraining:
     max_length: int | None = None
     """Truncate inputs to this many tokens. Default: 512."""
     columns: ColumnRoles = None
+    label_map: LabelNames = None
 
 
 @app.default
@@ -88,6 +92,7 @@ def roar(
             "with masks and does not retrain.",
         ),
     ] = None,
+    preset: PresetName = None,
     settings: Settings,
     score: Annotated[Score, Parameter(group=EXPLANATION, help="Performance on the test split.")] = "macro_f1",
     clip: Annotated[bool, flag("Clip areas to [-1, 1], as the published code does.", EXPLANATION)] = False,
@@ -99,11 +104,11 @@ def roar(
 ) -> None:
     check_writable(report, json)
     console = Console(soft_wrap=True)
-    options: dict[str, Any] = {**vars(training), **settings.given(), "forms": forms or ["recursive"], "store": store}
+    options: dict[str, Any] = {**vars(training), **settings.given(), "preset": preset, "forms": forms, "store": store}
     if dry_run:
         print_missing(console, assay.status(assay.roar_plan(base, data, **options), store=store))
         return
-    with resumable():
+    with resumable(), unsaid("result"):  # printed with the tables
         result = assay.roar(base, data, score=score, clip=clip, watch=print_failure, **engine.given(), **options)
     _print(console, result, report, json)
     if result.status is not None:
@@ -118,6 +123,7 @@ def _print(console: Console, result: Any, report: Path | None, json: Path | None
 
     for table in tables(result):
         console.print(table)
+    print_preset(console, result.preset)
     if not result.curves:
         return
     if report is not None:

@@ -29,13 +29,15 @@ class Progress:
         self._task = self._bar.add_task(name, total=total)
 
     def __enter__(self) -> Progress:
-        self._bar.start()
+        if not self._bar.disable:
+            self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if not self._bar.disable:  # old versions of rich print an empty line even then
+            self._bar.stop()
 
     def advance(self, steps: int = 1) -> None:
         self._bar.advance(self._task, steps)

@@ -38,9 +38,17 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     templates.filters["breakable"] = breakable
+    templates.filters["whole_options"] = whole_options
     return templates
 
 
 def breakable(name: str) -> Markup:
     """Allow line breaks after underscores, commas and brackets: method names are long and screens narrow."""
     return Markup("<wbr>").join(re.split(r"(?<=[_,(])", name))  # join escapes the pieces
+
+
+def whole_options(command: str) -> Markup:
+    """A command line whose options are not broken after their hyphens."""
+    pieces = re.split(r"(?<!\S)(--[\w-]+)", command)  # every second piece is an option
+    option = Markup('<span class="option">{}</span>')
+    return Markup("").join(option.format(piece) if i % 2 else piece for i, piece in enumerate(pieces))

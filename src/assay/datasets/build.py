@@ -7,17 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assay.core.cells import parse_cell
 from assay.core.errors import InputError
 from assay.core.types import Example
-from assay.datasets.column_notes import column_notes, no_text
+from assay.datasets.column_notes import column_notes, no_text, unread_labels
 from assay.datasets.columns import ColumnMap, Columns, guess_columns
 from assay.datasets.dataset import Dataset
 from assay.datasets.examples import as_example, as_row, example_from_row, present_columns
 from assay.datasets.label_notes import label_notes
 from assay.datasets.labels import infer_labels
+from assay.datasets.rationale_columns import check_rationales
 from assay.datasets.rationale_notes import rationale_notes
-from assay.datasets.rationales import cell
 from assay.datasets.text_notes import share, text_notes
 
 LabelNames = Mapping[str, Sequence[str]]  # names of integer labels, by column
@@ -52,11 +51,12 @@ def _from_rows(
     columns = guess_columns(present_columns(rows), given) if rows else Columns()
     if rows and columns.text is None and columns.tokens is None and columns.image is None:
         raise InputError(no_text(rows, columns))
-    columns = _check_values(columns, rows, given or {})
+    columns, rationale_column_notes = check_rationales(columns, rows, given or {})
     examples = [example_from_row(row, columns, i) for i, row in enumerate(rows)]
     names = dict(enumerate(label_names.get(columns.label or "", ()))) or _names_from_rows(rows, columns)
     data = _finish(examples, name, names, columns, guessed=None if "score" in (given or {}) else columns.score)
-    return replace(data, notes=(*column_notes(rows, columns, given or {}), *data.notes))
+    about_columns = (*column_notes(rows, columns, given or {}), *rationale_column_notes)
+    return replace(data, notes=(*about_columns, *unread_labels(rows, columns, given or {}), *data.notes))
 
 
 def _from_examples(items: Sequence[Any], name: str) -> Dataset:
@@ -104,37 +104,6 @@ def _unique(ids: list[str]) -> list[str]:
         seen[name] += 1
         unique.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
     return unique
-
-
-def _check_values(columns: Columns, rows: Sequence[Mapping[str, Any]], given: ColumnMap) -> Columns:
-    """Drop guesses that the values contradict: rationales in prose, annotators' labels that do not line up."""
-    for role in ("rationale", "rationales"):
-        column = getattr(columns, role)
-        first = next((value for row in rows if (value := parse_cell(cell(row, column))) not in (None, "", [])), None)
-        if role not in given and not _can_mark(first):
-            columns = replace(columns, **{role: None})
-    labels, rationales = columns.annotator_labels, columns.rationales
-    if labels and rationales and not all(_length(row.get(labels)) == _length(row.get(rationales)) for row in rows):
-        columns = replace(columns, annotator_labels=None)
-    return columns
-
-
-def _can_mark(value: Any) -> bool:
-    """Whether this can be a rationale, or several: neither prose nor a list of objects with keys of their own."""
-    if isinstance(value, str):
-        return value.lstrip()[:1] == "["  # a list that cannot be read is an error, not prose
-    return not _is_record(value)
-
-
-def _is_record(value: Any) -> bool:
-    return (
-        isinstance(value, list) and isinstance(value[0], Mapping) and any(isinstance(v, str) for v in value[0].values())
-    )
-
-
-def _length(value: Any) -> int:
-    parsed = parse_cell(value)
-    return len(parsed) if isinstance(parsed, list) else 0
 
 
 def _names_from_rows(rows: Sequence[Mapping[str, Any]], columns: Columns) -> dict[int, str]:

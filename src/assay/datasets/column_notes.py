@@ -11,6 +11,7 @@ from assay.core.cells import parse_cell
 from assay.datasets.columns import EITHER_ORDER, FIXED_ORDER, ColumnMap, Columns, guess_columns, plain_name
 
 LOOKED_AT = 1000  # rows that show whether a column holds texts
+LISTED = 5  # columns in a note
 WORDS = 4  # on average, in a column of texts; names and dates have fewer
 
 
@@ -23,6 +24,36 @@ def column_notes(rows: Sequence[Mapping[str, Any]], columns: Columns, given: Col
         yield f"The texts are lists of tokens; to read them as such: {option({'tokens': columns.text or ''})}."
     if columns.text is not None and columns.text_pair is not None:
         yield from _order_notes(columns.text, columns.text_pair, guessed="text_pair" not in given)
+
+
+def unread_labels(rows: Sequence[Mapping[str, Any]], columns: Columns, given: ColumnMap) -> Iterator[str]:
+    """Columns that may hold the labels if none is known as such."""
+    if columns.label or columns.score or {"label", "score"} & set(given):
+        return
+    names = [name for name in _class_columns(rows) if name not in _read(columns)]
+    if names:
+        which = "the column" if len(names) == 1 else "one of the columns"
+        listed = ", ".join(map(repr, names[:LISTED])) + ", ..." * (len(names) > LISTED)
+        yield f"No labels are read; if {which} {listed} holds them: {option({'label': names[0]})}."
+
+
+def _class_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns of words, whole numbers or lists of words of which several rows share each, as with classes."""
+    head = rows[:LOOKED_AT]
+    names = dict.fromkeys(name for row in head for name in row)
+    cells = {name: [row[name] for row in head if not _is_empty(row.get(name))] for name in names}
+    classes = {name: list(map(str, values)) for name, values in cells.items() if all(map(_is_class, values))}
+    return [name for name, values in classes.items() if 1 < len(set(values)) <= max(2, len(values) // 2)]
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str | list) and not value)
+
+
+def _is_class(value: Any) -> bool:
+    if isinstance(value, str):
+        return 0 < len(value.split()) < WORDS and value[0] not in "[{(<"
+    return isinstance(value, int) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
 
 
 def no_text(rows: Sequence[Mapping[str, Any]], columns: Columns) -> str:

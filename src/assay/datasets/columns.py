@@ -41,6 +41,7 @@ ALIASES: dict[str, tuple[str, ...]] = {  # role: column names, the first that ex
     "score": ("score", "similarity_score", "similarity", "rating", "stars", "star_rating"),
     "label_name": ("label_name", "label_text"),
     "tokens": ("tokens",),
+    "rationale": ("rationale", "rationale_tokens", "spans", "evidences"),
     "rationales": ("rationales",),
     "annotator_labels": ("annotator_labels",),
 }  # fmt: skip
@@ -163,6 +164,17 @@ def _guess_labels(columns: Columns, given: ColumnMap, names: Collection[str]) ->
     return columns if columns.label else _guess(columns, given, "score", ALIASES["score"], names)
 
 
+def first_of_pair(second: str | None, names: Collection[str]) -> str | None:
+    """The column that a known pair puts before this one."""
+    firsts = (find(first, names) for first, other in TEXT_PAIRS if other == plain_name(second))
+    return next((name for name in firsts if name is not None), None)
+
+
+def is_swapped(columns: Columns) -> bool:
+    """Whether the user reads a known pair the other way round, such as the query before the document."""
+    return (plain_name(columns.text_pair), plain_name(columns.text)) in TEXT_PAIRS
+
+
 def _guess_rationales(columns: Columns, given: ColumnMap, names: Collection[str]) -> Columns:
     """A rationale set by the user switches the guesses off. X_tokens, X_tags and X_rationale belong to the text X."""
     text, pair = columns.text, columns.text_pair
@@ -173,7 +185,11 @@ def _guess_rationales(columns: Columns, given: ColumnMap, names: Collection[str]
     for role in ("rationales", "annotator_labels"):
         columns = _guess(columns, given, role, ALIASES[role], names)
     tags = (f"{text}_tags",) if columns.tokens else ()
-    aliases = ("rationale", f"{text}_rationale", *tags, "rationale_tokens", "spans")
-    columns = _guess(columns, given, "rationale", aliases, names)
-    tags = (f"{pair}_tags",) if columns.tokens_pair else ()
-    return _guess(columns, given, "rationale_pair", (f"{pair}_rationale", *tags), names) if pair else columns
+    tags_pair = (f"{pair}_tags",) if columns.tokens_pair else ()
+    own, own_pair = (f"{text}_rationale", *tags), (f"{pair}_rationale", *tags_pair)
+    general = () if "rationale" in given else ALIASES["rationale"]
+    if is_swapped(columns):  # such a column is about the document, wherever it is read
+        columns = _guess(columns, given, "rationale", own, names)
+        return _guess(columns, given, "rationale_pair", (*general, *own_pair), names)
+    columns = _guess(columns, given, "rationale", (*general[:1], *own, *general[1:]), names)
+    return _guess(columns, given, "rationale_pair", own_pair, names) if pair else columns

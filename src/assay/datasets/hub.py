@@ -50,7 +50,7 @@ def from_object(data: Any, split: str | None, columns: ColumnMap | None, name: s
         chosen = choose_split(data, split, name or "the DatasetDict")
         return replace(from_object(data[chosen], None, columns, name), split=chosen)
     if split is not None and split != _split(data):
-        raise NoSplitError(f"the Dataset has no split {split!r}; leave the split out")
+        raise NoSplitError(f"the Dataset has no split {split!r}; leave the split out, or give data with splits")
     features = data.features or {}
     label_names = {column: feature.names for column, feature in features.items() if getattr(feature, "names", None)}
     title = name or getattr(data.info, "dataset_name", None) or "dataset"

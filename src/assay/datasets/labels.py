@@ -41,6 +41,8 @@ def infer_labels(values: Sequence[Any], names: Mapping[int, str], *, scores: boo
 def _clean(value: Any, i: int) -> Label:
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, list | tuple):
+        value = _only(value, i)
     if isinstance(value, str):
         return None if value.strip() in MISSING else value.strip()
     if isinstance(value, bool):
@@ -50,6 +52,14 @@ def _clean(value: Any, i: int) -> Label:
     if value is not None and not abs(value) <= LARGEST:
         raise InputError(f"the label is {_short(value)}; give a name, an index or a score, or leave it empty", i)
     return value
+
+
+def _only(labels: Sequence[Any], i: int) -> Any:
+    """The label in a list, as multi-label data sets write it."""
+    if len(labels) > 1:
+        several = ", ".join(map(repr, labels[:3])) + ", ..." * (len(labels) > 3)
+        raise InputError(f"there are {len(labels)} labels ({several}); keep one, or leave the row out", i)
+    return labels[0] if labels else None
 
 
 def _short(number: float) -> str:

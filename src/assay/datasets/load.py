@@ -79,7 +79,7 @@ def _from_spec(spec: Spec, split: str | None, columns: ColumnMap | None) -> Data
 
 def _refuse(split: str | None, columns: ColumnMap | None, what: str) -> None:
     if split is not None:
-        raise NoSplitError(f"{what} has no split {split!r}; leave the split out")
+        raise NoSplitError(f"{what} has no split {split!r}; leave the split out, or give data with splits")
     if columns is not None:
         raise SpecError(f"the columns of {what} cannot be chosen; leave the columns out")
 
@@ -117,7 +117,9 @@ def _nearby(path: Path) -> str:
 
 def _from_file(path: Path, split: str | None, columns: ColumnMap | None) -> Dataset:
     if split is not None:
-        raise NoSplitError(f"{path.name} is a single file and has no split {split!r}; leave the split out")
+        raise NoSplitError(
+            f"{path.name} is a single file and has no split {split!r}; leave the split out, or give data with splits"
+        )
     stem = stem_of(path)
     if names_a_split(stem):
         return _read((path,), _absolute(path).parent.name, stem, columns)

@@ -1,33 +1,55 @@
 """Convert rationales of any format to character spans.
 
 For one text: [[start, end], ...] in characters; 0/1 per token; token indices; in a column named ..._tokens,
-[[start, end], ...] in tokens; in a column named ...spans, indices of characters. Tokens come from the tokens column,
-or else are whitespace-separated words. For a pair: an object with one of these per text. For several annotators: a
-list of these.
+[[start, end], ...] in tokens; in a column named ...spans, indices of characters; objects with a start and an end.
+Tokens come from the tokens column, or else are whitespace-separated words. For a pair: an object with one of these per
+text. For several annotators: a list of these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from assay.core.cells import parse_cell
 from assay.core.errors import InputError
 from assay.core.types import Span
-from assay.datasets.columns import Columns
+from assay.datasets.columns import Columns, is_swapped
+from assay.datasets.evidences import bounds, check_words, places
 from assay.datasets.tokens import CharRange, align_tokens, word_spans
 
 Spans = tuple[Span, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What marks refer to: the row, its columns and its texts."""
+
+    row: Mapping[str, Any]
+    columns: Columns
+    texts: Sequence[str | None]
+
+    def tokens(self, segment: int) -> list[CharRange | None]:
+        tokens = parse_cell(cell(self.row, self.columns.tokens_pair if segment else self.columns.tokens))
+        text = self.texts[segment] or ""
+        if tokens is None:
+            return list(word_spans(text))
+        return align_tokens(tokens.split() if isinstance(tokens, str) else [str(token) for token in tokens], text)
+
+
 def rationales_from_row(row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None]) -> tuple[Spans, ...]:
     """The spans of each annotator; empty if no annotator marked anything."""
+    source = _Source(row, columns, texts)
     several = parse_cell(cell(row, columns.rationales))
     if several is not None:
-        spans = [_annotator(rationale, row, columns, texts) for rationale in _agreeing(several, row, columns)]
+        marked = int(is_swapped(columns))  # the text that such a column is about, unless it names the texts
+        spans = [_annotator(marks, columns.rationales, source, marked) for marks in _agreeing(several, row, columns)]
     else:
-        spans = [_single(row, columns, texts)]
+        single = enumerate((columns.rationale, columns.rationale_pair))
+        parts = [_annotator(parse_cell(cell(row, column)), column, source, segment) for segment, column in single]
+        spans = [parts[0] + parts[1]]
     return tuple(spans) if any(spans) else ()
 
 
@@ -46,40 +68,57 @@ def _agreeing(several: Any, row: Mapping[str, Any], columns: Columns) -> list[An
     return [rationale for rationale, label in zip(several, labels, strict=True) if label == cell(row, columns.label)]
 
 
-def _single(row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None]) -> Spans:
-    first = _annotator(parse_cell(cell(row, columns.rationale)), row, columns, texts)
-    return first + _marks(parse_cell(cell(row, columns.rationale_pair)), row, columns, texts, 1)
-
-
-def _annotator(rationale: Any, row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None]) -> Spans:
+def _annotator(rationale: Any, column: str | None, source: _Source, segment: int) -> Spans:
+    """The spans of one annotator, in the text `segment` unless the rationale names the texts."""
     if not isinstance(rationale, Mapping):
-        return _marks(rationale, row, columns, texts, 0)
+        return _marks(rationale, column, source, segment)
+    columns = source.columns
     segments = {"text": 0, columns.text: 0, "text_pair": 1, columns.text_pair: 1}
-    if not set(rationale) <= {*segments, *row}:
+    if not set(rationale) <= {*segments, *source.row}:
         raise InputError(
             f"the rationale has the keys {', '.join(map(str, rationale))}; use the names of the texts: "
             f"{', '.join(str(c) for c in (columns.text, columns.text_pair) if c)}"
         )
     parts = [(segments[key], value) for key, value in rationale.items() if key in segments]  # ignore unused texts
-    return tuple(span for segment, value in parts for span in _marks(value, row, columns, texts, segment))
+    return tuple(span for segment, value in parts for span in _marks(value, column, source, segment))
 
 
-def _marks(marks: Any, row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None], segment: int) -> Spans:
+def _marks(marks: Any, column: str | None, source: _Source, segment: int) -> Spans:
     """The sorted spans of one annotator in one text."""
-    text = texts[segment]
+    text = source.texts[segment]
     if marks is None or text is None or (isinstance(marks, list) and not marks):
         return ()
     if not isinstance(marks, list):
         raise InputError(f"a rationale must be a list of [start, end], 0/1 or indices, not {type(marks).__name__}")
-    in_tokens, in_characters = ((columns.rationale or "").endswith(end) for end in ("_tokens", "spans"))
-    if all(isinstance(mark, list | tuple) and len(mark) == 2 for mark in marks):
-        pairs = [_pair(mark) for mark in marks if mark[0] != mark[1]]
-        ranges = [_token_range(pair, _tokens(row, columns, text, segment)) for pair in pairs] if in_tokens else pairs
+    in_tokens, in_characters = ((column or "").endswith(end) for end in ("_tokens", "spans"))
+    objects = places(marks)
+    ranges: Sequence[CharRange | None]
+    if objects is not None:
+        ranges = _quoted(objects, source, segment)
+    elif all(isinstance(mark, list | tuple) and len(mark) == 2 for mark in marks):
+        ranges = _ranges(marks, source.tokens(segment) if in_tokens else None)
     elif in_characters:
         ranges = _runs(marks)
     else:
-        ranges = _marked_tokens(marks, _tokens(row, columns, text, segment))
-    return tuple(sorted({Span(segment, *_check_inside(place, text)) for place in ranges if place is not None}))
+        ranges = _marked_tokens(marks, source.tokens(segment))
+    spans = [Span(segment, *_check_inside(place, text)) for place in ranges if place is not None]
+    return tuple(sorted(set(spans)))
+
+
+def _quoted(objects: list[Mapping[str, Any]], source: _Source, segment: int) -> list[CharRange | None]:
+    pairs, in_tokens = bounds(objects)
+    ranges = _ranges(pairs, source.tokens(segment) if in_tokens else None)
+    marked = [place for place, (start, end) in zip(objects, pairs, strict=True) if start != end]
+    for place, found in zip(marked, ranges, strict=True):
+        if found is not None:
+            check_words(place, (source.texts[segment] or "")[slice(*found)])
+    return ranges
+
+
+def _ranges(marks: Sequence[Sequence[Any]], tokens: list[CharRange | None] | None) -> list[CharRange | None]:
+    """The characters between each start and end, which count tokens if there are any."""
+    pairs = [_pair(mark) for mark in marks if mark[0] != mark[1]]
+    return [pair if tokens is None else _token_range(pair, tokens) for pair in pairs]
 
 
 def _pair(mark: Sequence[Any]) -> CharRange:
@@ -92,14 +131,6 @@ def _pair(mark: Sequence[Any]) -> CharRange:
     return start, end
 
 
-def _tokens(row: Mapping[str, Any], columns: Columns, text: str, segment: int) -> list[CharRange | None]:
-    column = columns.tokens_pair if segment else columns.tokens
-    tokens = parse_cell(cell(row, column))
-    if tokens is None:
-        return list(word_spans(text))
-    return align_tokens(tokens.split() if isinstance(tokens, str) else [str(token) for token in tokens], text)
-
-
 def _marked_tokens(marks: list[Any], tokens: list[CharRange | None]) -> list[CharRange | None]:
     """The ranges of the tokens marked by a list of 0/1 or of indices."""
     if not all(isinstance(mark, bool | int) for mark in marks):
@@ -109,7 +140,10 @@ def _marked_tokens(marks: list[Any], tokens: list[CharRange | None]) -> list[Cha
     if any(isinstance(mark, bool) for mark in marks) or len(set(marks)) < len(marks):
         raise InputError(f"the rationale has {len(marks)} marks (0/1), but there are {len(tokens)} tokens")
     if min(marks) < 0 or max(marks) >= len(tokens):
-        raise InputError(f"the rationale refers to token {max(marks, key=abs)}, but there are {len(tokens)} tokens")
+        raise InputError(
+            f"the rationale refers to token {max(marks, key=abs)}, but there are {len(tokens)} tokens; "
+            "indices of characters need a column whose name ends with 'spans'"
+        )
     return [tokens[index] for index in marks]
 
 

@@ -116,7 +116,9 @@ def _jsonl(lines: TextIO) -> Iterator[Any]:
         yield from (InputError("the line is empty") for _ in range(blank))
         blank = 0
         try:
-            yield json.loads(line)
+            yield _DECODER.decode(line)
+        except InputError as error:
+            yield error
         except (ValueError, RecursionError) as error:  # ValueError: also numbers of thousands of digits
             yield InputError(f"not JSON: {_reason(error)}")
 
@@ -124,8 +126,8 @@ def _jsonl(lines: TextIO) -> Iterator[Any]:
 def _json(lines: TextIO) -> Iterator[Any]:
     """A list of objects, an object of columns, or an object that contains one list of objects."""
     try:
-        data = json.load(lines)
-    except UnicodeError:
+        data = _DECODER.decode(lines.read())
+    except (UnicodeError, InputError):
         raise
     except (ValueError, RecursionError) as error:
         raise AssayError(f"not JSON: {_reason(error)}; name a file with one object per line .jsonl") from error
@@ -137,6 +139,18 @@ def _json(lines: TextIO) -> Iterator[Any]:
     if not isinstance(data, list):
         raise AssayError(f"the JSON file holds a single {type(data).__name__}; give a list of objects")
     yield from data
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; Python's own reader keeps the last of equal keys in silence."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        repeated = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise InputError(f"the key {repeated!r} occurs more than once in an object; give each value a name of its own")
+    return content
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 def _reason(error: Exception) -> str:

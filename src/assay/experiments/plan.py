@@ -13,6 +13,7 @@ from assay.core.spec import Spec, parse, split
 from assay.core.user_code import load_plugin
 from assay.experiments.job import Job
 from assay.experiments.plan_entries import read_data, read_models
+from assay.experiments.preset import PresetUse, use_preset
 from assay.experiments.references import DataReference, ExternalModel, TrainedModel
 from assay.experiments.store import Store, open_store
 from assay.experiments.study import STUDIES, Study, StudyCell, StudyContext
@@ -20,7 +21,7 @@ from assay.experiments.worker import Worker
 from assay.experiments.yaml_node import YamlNode, build_node
 
 TOP_KEYS = ("name", "seed", "plugins", "data", "models", "studies")
-STUDY_KEYS = ("kind", "models", "data")  # of every study
+STUDY_KEYS = ("kind", "preset", "models", "data")  # of every study
 TRAINED_ON = "trained_on"  # in place of a data set's name: whatever the model was trained on
 RESERVED = ("train", "rows", "index", "models", "figures")  # names of files in a report
 
@@ -80,41 +81,61 @@ def _cells(root: YamlNode, models: Models, data: Mapping[str, DataReference], wo
     studies = {name: _study(node, root.value("seed")) for name, node in nodes.items()}
     models_of = {name: _model_names(node, models) for name, node in nodes.items()}
     for model in models.values():
-        for name, study in studies.items():
+        for name, (study, preset) in studies.items():
             if model.name not in models_of[name]:
                 continue
             for dataset in _datasets(nodes[name], data, model):
                 tags = {"study": name, "model": model.name, **dict(model.tags), "data": dataset.name}
                 tags = {tag: shareable(value) if isinstance(value, str) else value for tag, value in tags.items()}
-                jobs = _jobs(study, StudyContext(model, dataset, tags, worker), nodes[name])
-                yield StudyCell(name, study, model, dataset, tuple(jobs))
+                context = StudyContext(model, dataset, tags, worker)
+                yield _cell(name, study, preset, context, nodes[name])
 
 
-def _jobs(study: Study, context: StudyContext, node: YamlNode) -> list[Job]:
+def _cell(name: str, study: Study, preset: PresetUse, context: StudyContext, node: YamlNode) -> StudyCell:
+    """The study on one model and data set; a preset leaves out what the model does not support."""
     try:
-        return study.jobs(context)
+        if preset.name:
+            preset, study = preset.fit(study, context.loaded_model())
+            preset, context = _with_limit(preset, context)
+        return StudyCell(name, study, context.model, context.data, tuple(study.jobs(context)), preset.or_none)
     except AssayError as error:
         where = f"{node.where} with {context.tags['model']} on {context.tags['data']}"
         raise type(error)(f"{where}: {error}") from error
 
 
-def _study(node: YamlNode, seed: Any) -> Study:
-    """A study with its settings; without `kind`, its name in the plan is the kind."""
+def _with_limit(preset: PresetUse, context: StudyContext) -> tuple[PresetUse, StudyContext]:
+    """Data without a limit get that of the preset; other arguments of a verb have their place in a plan."""
+    elsewhere = tuple(name for name in preset.own.call if name != "limit")
+    preset, data, limit = replace(preset, elsewhere=elsewhere), context.data, preset.own.call.get("limit")
+    if limit is None or not isinstance(data, DataReference):
+        return preset, context
+    if data.limit is not None:
+        return replace(preset, given_call={"limit": data.limit}), context
+    few = len(data.load())
+    return replace(preset, too_few=few if few < limit else None), replace(context, data=replace(data, limit=limit))
+
+
+def _study(node: YamlNode, seed: Any) -> tuple[Study, PresetUse]:
+    """A study with its settings, and its preset; without `kind`, its name in the plan is the kind."""
     if node.name in RESERVED or node.value_of("kind") in RESERVED:
         raise SpecError(
             f"{node.where}: a study cannot be called {', '.join(RESERVED)}. Rename it; trainings belong under `models`."
         )
     if node.is_text:
         spec = node.reading(parse, node.text)
-        return build_node(node, spec, node.reading(STUDIES.get, spec.name))  # type: ignore[no-any-return]
+        study: Study = build_node(node, spec, node.reading(STUDIES.get, spec.name))
+        return study, use_preset(None, spec.name, dict(spec.params))
     kind = str(node.value("kind") or node.name)
     cls = node.reading(STUDIES.get, kind)
     settings = {key: value for key, value in node.mapping.items() if key not in STUDY_KEYS}
     names = [f.name for f in fields(cls)]
+    node.allow([*STUDY_KEYS, *names])
+    used = node.reading(use_preset, node.value("preset"), kind, settings)
+    settings = used.settings
     if seed is not None and "seed" in names:
         settings = {"seed": seed, **settings}
-    node.allow([*STUDY_KEYS, *names])
-    return build_node(node, Spec(kind, tuple(settings.items())), cls)  # type: ignore[no-any-return]
+    study = build_node(node, Spec(kind, tuple(settings.items())), cls)
+    return study, used
 
 
 def _model_names(node: YamlNode, models: Models) -> set[str]:

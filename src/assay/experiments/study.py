@@ -16,6 +16,7 @@ from assay.core.catalog import Catalog
 from assay.core.form import why_not_callable, why_not_frozen
 from assay.core.names import shareable
 from assay.experiments.job import Job, Row, Task
+from assay.experiments.preset import PresetUse
 from assay.experiments.references import AnyData, AnyModel, ExternalModel, InMemoryModel
 from assay.experiments.store import Record, Store
 from assay.experiments.worker import Worker
@@ -74,6 +75,7 @@ class StudyCell:
     model: AnyModel
     data: AnyData
     jobs: tuple[Job, ...]
+    preset: PresetUse | None = None  # that the settings come from
 
     @property
     def title(self) -> str:

@@ -46,6 +46,9 @@ class MethodFacts:
     passes: str  # cost in passes per input
     memory: str  # per input, in addition to a plain forward pass
     revision: int = 1  # increased whenever the numbers change
+    chance: bool = (
+        False  # scores are pure chance: an evaluation averages over draws, each with another `seed`, which it must have
+    )
 
 
 class Method(Protocol):

@@ -24,6 +24,7 @@ from assay.masking.removal import Removal, removal_for
 from assay.masking.special_tokens import token_names
 from assay.masking.units import divide, kind_for
 from assay.models.encoding import Encoding
+from assay.models.exclusive import exclusive
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.target import parse_target
@@ -89,7 +90,7 @@ class Session:
         """Encode a few numbered inputs; `targets` as a caller gives them, one per input."""
         indices = tuple(index for index, _ in chunk)
         requested = self._targets(targets, indices)
-        with self.model.frozen():  # once, not for every input
+        with exclusive(self.model.hf):  # once, not for every input; to freeze the model would visit all its parameters
             encodings = tuple(self.encode(example, index) for index, example in chunk)
         return self._round(indices, encodings, requested)
 

@@ -140,7 +140,8 @@ class BilstmAttentionForSequenceClassification(PreTrainedModel):
 
     def _init_weights(self, module: Any) -> None:
         """The defaults of torch, as in the published code; PAD is zero, other words are N(0,1)."""
-        if isinstance(module, nn.Embedding | nn.Linear | nn.LSTM):
+        loaded = all(getattr(p, "_is_hf_initialized", False) for p in module.parameters(recurse=False))
+        if isinstance(module, nn.Embedding | nn.Linear | nn.LSTM) and not loaded:  # or PAD becomes zero again
             module.reset_parameters()
 
     def get_input_embeddings(self) -> Any:

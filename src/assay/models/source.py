@@ -17,7 +17,7 @@ from typing import Any
 
 import transformers
 from safetensors import SafetensorError
-from transformers import AutoConfig, AutoImageProcessor, AutoTokenizer, PreTrainedConfig, PreTrainedModel
+from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 
 from assay.core.errors import AssayError, ModelError
 from assay.models import hooks
@@ -26,7 +26,7 @@ from assay.models.families import family_of
 BUILTIN = Path(__file__).parent / "builtin"
 ADAPTER = "adapter_config.json"
 BLOCK = re.compile(r"\.\d+\.")
-UNUSED = ("inv_freq", "masked_bias", "position_ids")  # buffers of older checkpoints, computed anew
+UNUSED = ("inv_freq", "masked_bias", "position_ids")  # buffers of older checkpoints, which transformers computes itself
 VOCABULARIES = (
     "tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
     "spm.model", "tekken.json",
@@ -125,7 +125,9 @@ class Source:
         return tokenizer
 
     def processor(self) -> Any:
-        try:
+        try:  # from its file: the name that transformers 5.10 exports wants torchvision
+            from transformers.models.auto.image_processing_auto import AutoImageProcessor
+
             return AutoImageProcessor.from_pretrained(
                 self.path, backend="pil", trust_remote_code=self.trust_remote_code
             )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from assay.core.names import shareable
 from assay.datasets.dataset import Dataset
+from assay.experiments.preset import PresetUse
 from assay.models.model import Model
 from assay.statistics.power import SMALL
 
@@ -24,17 +25,27 @@ def data_fact(data: Dataset) -> Fact:
     split = f", {data.split}" if data.split else ""
     columns = [data.roles[role] for role in ("text", "text_pair", "label", "score") if role in data.roles]
     read = f"; columns: {', '.join(columns)}" if columns else ""
-    return Fact("data", shareable(data.name) or "unnamed", f"{len(data)} examples{split}{read}")
+    return Fact("data", shareable(data.name) or "unnamed", f"{_examples(len(data))}{split}{read}")
 
 
-def study_facts(model: Model, data: Dataset, more: Sequence[Fact]) -> list[Fact]:
+def study_facts(model: Model, data: Dataset, more: Sequence[Fact], preset: PresetUse | None = None) -> list[Fact]:
     """Model and data, then the facts of the study."""
-    return [Fact("model", model.title, f"{model.family.name}, {model.n_blocks} blocks"), data_fact(data), *more]
+    first = [Fact("model", model.title, f"{model.family.name}, {model.n_blocks} blocks"), data_fact(data)]
+    return [*first, *more, *preset_fact(preset)]
 
 
-def data_warnings(data: Dataset) -> list[str]:
-    """Warnings about the data: too few examples, and what may have been misread."""
-    return [*few_examples(len(data)), *data.notes]
+def preset_fact(preset: PresetUse | None) -> list[Fact]:
+    """The preset, and whether it was used as it is."""
+    if preset is None:
+        return []
+    changed, left = len(preset.changes), len(preset.left_out)
+    words = [f"{changed} changed"] * bool(changed) + [f"{left} left out"] * bool(left)
+    return [Fact("preset", preset.name, ", ".join(words) or "nothing changed")]
+
+
+def study_warnings(data: Dataset, preset: PresetUse | None = None) -> list[str]:
+    """Warnings: what a preset leaves out, too few examples, and what may have been misread."""
+    return [*(preset.warnings if preset else ()), *few_examples(len(data)), *data.notes]
 
 
 def few_examples(counts: int | Mapping[str, int]) -> list[str]:

@@ -10,6 +10,7 @@ from assay.core.names import shareable
 from assay.core.printable import one_line, printable
 from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
+from assay.experiments.preset import PresetUse
 from assay.experiments.worker import versions
 from assay.models.model import Model
 from assay.reports.method_style import MethodStyle, method_styles
@@ -26,6 +27,7 @@ class StudyResult:
     data: Dataset
     study: Any
     rows: list[Row]
+    preset: PresetUse | None = None  # that its settings come from
 
     def __repr__(self) -> str:
         about = f"{self.model.title} on {self.data.name or 'a list'}, {len(self.data)} examples"
@@ -62,6 +64,7 @@ class StudyResult:
         content: Row = plain(
             {
                 "settings": self.settings,
+                **({} if self.preset is None else {"preset": self.preset.to_dict()}),
                 "notes": list(self.data.notes),
                 "summary": self.summary,
                 "rows": self.rows,

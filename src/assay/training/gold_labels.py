@@ -13,7 +13,7 @@ from assay.datasets.dataset import Dataset
 from assay.datasets.label_map import label_name
 from assay.models.model import Model
 
-LISTED = 10  # labels in a sentence
+LISTED = 10  # labels named in a message
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,8 @@ def _unmet(labels: Sequence[Any], index: dict[Any, int | None], names: Sequence[
     return (
         f"The labels of the data ({_listed(sorted(map(str, counts)))}) are not those of the model ({_listed(names)}): "
         f"the model lacks the label of {affected} of {counts.total()} examples, so {NOTHING}. "
-        f'If they mean the same, say so with --label-map "{form}" (label_map in Python).'
+        f'If they mean the same, say so with --label-map "{form}" (label_map in Python); "{unknown[0]}=" leaves the '
+        "examples of a label unlabelled."
     )
 
 

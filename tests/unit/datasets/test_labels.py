@@ -56,7 +56,8 @@ def test_names_beside_the_numbers():
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"label": [0, 1]}, "row 1: unsupported label type list"),
+        ({"label": {"a": 1}}, "row 1: unsupported label type dict"),
+        ({"label": [0, 1]}, r"row 1: there are 2 labels \(0, 1\); keep one, or leave the row out"),
         ({"score": "high"}, "row 1: the score 'high' is not a number"),
         ({"score": float("inf")}, "the label is inf"),
         ({"label": float("nan")}, "row 1: the label is nan; give a name, an index or a score, or leave it empty"),

@@ -181,6 +181,26 @@ NOTED = [  # name, content, what the note says
         [{"Review": t, "Stars": i % 5 + 1} for i, t in enumerate(TEXTS)],
         "The whole numbers in 'Stars' are read as scores; if they are classes: --columns label=Stars.",
     ),
+    (
+        "topics in a column of lists, as in Reuters",
+        [{"body": t, "topics": ["earn" if i % 3 else "acq"], "places": ["usa"]} for i, t in enumerate(TEXTS)],
+        "No labels are read; if the column 'topics' holds them: --columns label=topics.",
+    ),
+    (
+        "labels under an unknown name",
+        [{"text": t, "toxic": i % 2, "split": ["a", "b", "c"][i % 3]} for i, t in enumerate(TEXTS)],
+        "No labels are read; if one of the columns 'toxic', 'split' holds them: --columns label=toxic.",
+    ),
+    (
+        "evidences in documents elsewhere, as ERASER stores them",
+        [{"query": t, "evidences": [[{"docid": "d", "start_token": 0, "end_token": 2}]]} for t in TEXTS],
+        "The rationales in 'evidences' are not used: they mark documents that are not among the columns",
+    ),
+    (
+        "entities",
+        rows(spans=[{"start": 0, "end": 1, "label": "PERSON"}]),
+        "The objects in 'spans' are not read as rationales; those have a start and an end, and no label.",
+    ),
     ("ids twice", rows(id="x"), "11 of 12 ids repeat an earlier one and are numbered: 'x', 'x#2'."),
     (
         "offsets in bytes",
@@ -280,6 +300,14 @@ REFUSED = [  # name, file, content, what the error says
         rows(rationale=[["fine", "film"]]),
         r"cannot read the place \['fine', 'film'\] of a rationale",
     ),
+    (
+        "a key twice",
+        "a.jsonl",
+        '{"text": "a film", "label": 1}\n{"text": "a film", "label": 0, "label": 1}',
+        "row 2: the key 'label' occurs more than once in an object",
+    ),
+    ("a key twice in one value", "a.json", '[{"text": "a", "text": "b"}]', "a.json: the key 'text' occurs more than"),
+    ("several labels", "a.jsonl", rows(label=["a", "b"]), r"row 1: there are 2 labels \('a', 'b'\); keep one"),
     ("deep nesting", "a.jsonl", nested(), "row 1: not JSON: nested too deeply"),
     ("deep nesting in one value", "a.json", nested(), "a.json: not JSON: nested too deeply"),
     ("deep nesting in a cell", "a.csv", f'text,label,rationale\na film,1,"{nested()}"\n', "a rationale must be a list"),
@@ -368,7 +396,13 @@ def test_prose_and_records_are_no_rationales() -> None:
         data = load_dataset([{"text": t, "rationale": f"because of {t}"} for t in TEXTS])
     assert not any(example.rationales for example in data)
     records = [{"start": 0, "label": "PERSON"}]
-    assert not load_dataset([{"text": "a film", "spans": records}])[0].rationales
+    with pytest.warns(DataWarning, match="'spans' are not read as rationales"):
+        assert not load_dataset([{"text": "a film", "spans": records}])[0].rationales
+
+
+def test_a_list_with_one_label(tmp_path: Path) -> None:
+    data = load(tmp_path / "a.jsonl", rows(label=lambda i, t, label: [label] if i else []))
+    assert [example.label for example in data] == [None, *LABELS[1:]]
 
 
 def test_examples_in_memory_are_checked_too() -> None:

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from assay import InputError
+from assay import DataWarning, InputError
 from assay.core.types import Span
 from assay.datasets.load import load_dataset
 
@@ -102,6 +102,57 @@ def test_of_one_text_of_a_pair():
     assert marked(row, text="hypothesis") == [[(0, "sisters")]]
 
 
+ERASER = {"document": "It is old . The film won .", "query": "Did the film win || yes it did win"}
+EVIDENCES = [
+    [{"docid": "d", "text": "The film won .", "start_token": 4, "end_token": 8}],
+    [{"start_token": 0, "end_token": 2}],
+]
+
+
+def test_evidences_of_eraser():
+    """All groups of evidence, in tokens of the document, whichever text comes first."""
+    row = {**ERASER, "evidences": EVIDENCES}
+    assert marked(row) == [[(0, "It is"), (0, "The film won .")]]
+    swapped = load_dataset([row], columns={"text": "query", "text_pair": "document"})[0]
+    assert [swapped.text_pair[s.start : s.end] for s in swapped.rationales[0]] == ["It is", "The film won ."]
+    assert {span.segment for span in swapped.rationales[0]} == {1}
+
+
+@pytest.mark.parametrize(
+    "rationale",
+    [
+        {"rationale": [[16, 20]]},
+        {"rationale": [5]},
+        {"rationale": {"document": [[16, 20]]}},
+        {"rationales": [[5]]},
+        {"spans": list(range(16, 20))},
+        {"spans": [{"start": 16, "end": 20, "probability": 0.7}]},
+        {"rationale_tokens": [[5, 6]]},
+    ],
+    ids=str,
+)
+def test_a_rationale_stays_with_its_text(rationale):
+    """The order of document and query is a guess: the user who swaps them still has rationales of the document."""
+    row = {**ERASER, **rationale}
+    (plain,) = load_dataset([row], columns={"text": "document", "text_pair": "query"})
+    (swapped,) = load_dataset([row], columns={"text": "query", "text_pair": "document"})
+    assert plain.rationales == ((Span(0, 16, 20),),)
+    assert swapped.rationales == ((Span(1, 16, 20),),)
+    (off,) = load_dataset(
+        [row], columns={"text": "query", "text_pair": "document", "rationale": None, "rationales": None}
+    )
+    assert off.rationales == ()
+
+
+def test_a_rationale_of_the_text_that_is_not_read():
+    row = {**PAIR, "rationale": [[4, 9]]}
+    with pytest.warns(
+        DataWarning, match="'rationale' are not used: they mark 'premise', but only 'hypothesis' is read"
+    ):
+        (example,) = load_dataset([row], columns={"text": "hypothesis"})
+    assert example.rationales == ()
+
+
 def test_tokens_without_a_text_make_one():
     row = {"tokens": ["a", "fine", "film"], "rationale": [0, 1, 0]}
     (example,) = load_dataset([row])
@@ -137,6 +188,16 @@ def test_a_column_named_by_the_user():
         ({"rationale": [0.5, 0.2, 0, 0, 0]}, r"cannot read the rationale \[0.5, 0.2, 0\].*give \[start, end\]"),
         ({"rationale_tokens": [[3, 9]]}, r"tokens \[3, 9\), but there are 5"),
         ({"rationale": {"premise": [[0, 1]]}}, "keys premise; use the names of the texts: text"),
+        ({"rationale": [{"start": 2, "end": 7, "text": "fine"}]}, "quotes 'fine', but its offsets mark 'truly'"),
+        (
+            {
+                "evidences": [
+                    [{"docid": "a", "start_token": 0, "end_token": 1}, {"docid": "b", "start_token": 0, "end_token": 1}]
+                ]
+            },
+            r"marks 2 documents \(a, b\)",
+        ),
+        ({"evidences": [{"start_token": None, "end_token": 3}]}, r"cannot read the place \[None, 3\]"),
         ({"rationales": 3}, "rationales must be a list .* not int"),
         ({"rationale": 3}, "a rationale must be a list .* not int"),
     ],

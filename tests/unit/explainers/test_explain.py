@@ -12,6 +12,7 @@ from assay import Attribution, Example
 from assay.core.attributions import Attributions
 from assay.core.spec import parse
 from assay.explainers.perturbation.lime import Lime
+from assay.models import hooks
 
 TEXTS = ["a modest pleasure that accomplishes its goals", "the plot is thin", ("a sad film", "it is not good"), "bad"]
 
@@ -145,3 +146,11 @@ def test_more_inputs_than_a_chunk_keep_their_order(model):
         assert np.allclose(found[i].scores, assay.explain(model, texts[i], "gradient").scores, atol=1e-5)
     with pytest.raises(assay.InputError, match="input 100: the text is empty"):
         assay.explain(model, [*texts[:100], " ", *texts[101:]], "gradient")
+
+
+def test_the_model_is_frozen_once_for_all_inputs(model, monkeypatch):
+    """Freezing visits every module and parameter."""
+    frozen, times = hooks.frozen, []
+    monkeypatch.setattr(hooks, "frozen", lambda *parts: times.append(parts) or frozen(*parts))
+    assay.explain(model, TEXTS, ["average_attention", "occlusion"])
+    assert len(times) == 1

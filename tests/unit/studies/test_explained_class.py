@@ -14,6 +14,7 @@ from assay.core.types import Span
 from assay.datasets.load import load_dataset
 from assay.evaluation import METRICS
 from assay.models.load import load_model
+from assay.studies.evaluate.page import page
 from assay.studies.evaluate.result import Result
 from toys import bert
 
@@ -122,6 +123,7 @@ def test_labels_that_do_not_meet_give_no_performance_and_no_plausibility(model: 
     assert list(result.comparisons) == ["comprehensiveness"]
     assert any("label-map" in w for w in result.warnings)
     assert "label-map" in result.to_markdown()
+    assert "1 of 2 measured" in page(result), "a metric that was asked for is not counted as if it were there"
     mapped = evaluated(model, toxic(), tmp_path, label_map={"toxic": "negative", "fine": "positive"})
     assert mapped.performance["accuracy"].value == 1
     assert mapped.comparisons["auprc"].n == 4, "only toxic texts have spans"
@@ -175,6 +177,4 @@ def test_methods_without_enough_samples_are_named_once_also_on_a_rerun(model: An
         assert [str(w.message) for w in caught] == result.warnings
         assert result.warnings[0].startswith("kernel_shap had 40 samples for 48 units (1 of 4 inputs): too few")
         assert result.warnings[1].startswith("lime had 40 samples for 48 units (1 of 4 inputs): too few")
-    from assay.studies.evaluate.page import page
-
     assert page(result).count("kernel_shap had 40 samples for 48 units") == 1

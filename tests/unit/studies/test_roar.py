@@ -110,6 +110,23 @@ def test_what_can_be_shared_is_shared(tmp_path):
     assert by_place["recursive", "attention", "all"].key == by_place["recursive", "random", "all"].key
 
 
+def test_a_single_file_has_no_split_to_test_on(tmp_path):
+    file = write(tmp_path / "d", {"train": 8}) / "train.csv"
+    alone = file.rename(tmp_path / "reviews.csv")
+    with pytest.raises(SpecError, match=r"but reviews\.csv is a single file; give a folder with train"):
+        roar_plan("bilstm_attention", str(alone), store=Store(tmp_path / "s"))
+
+
+def test_labels_may_have_other_names(tmp_path):
+    data = str(write(tmp_path / "d", {"train": 8, "dev": 4, "test": 4}))
+    plain, mapped = (
+        roar_plan("bilstm_attention", data, ["random"], label_map=names, seeds=1, store=Store(tmp_path / "s"))
+        for names in (None, "yes=positive,no=negative")
+    )
+    assert mapped.cells[0].data.label_names == {"yes": "positive", "no": "negative"}
+    assert set(plain.jobs).isdisjoint(mapped.jobs)
+
+
 def test_a_step_waits_for_the_model_and_the_masks_of_the_step_before(tmp_path):
     data = write(tmp_path / "d", {"train": 12, "dev": 6, "test": 6})
     plan = planned(Store(tmp_path / "s"), asked(data, both=False))
@@ -466,7 +483,7 @@ def test_the_page_says_who_is_faithful():
     ):
         said = sentence("ROAR", {m: judged[m] for m in (best, "attention")}, behind)
         assert said.endswith(f"{best.partition('(')[0]} {words}: its area differs significantly from every other.")
-    assert remarks(judged) == ["few seeds.", "gradient: class leakage: the curve rises."]
+    assert remarks(judged) == ["Few seeds.", "gradient: class leakage: the curve rises."]
     assert remarks({m: judged[m] for m in ("gradient",)})[0] == "gradient: few seeds."
 
 

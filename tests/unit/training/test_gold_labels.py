@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from assay import Example, SpecError
+from assay.datasets.label_map import with_label_map
 from assay.datasets.load import load_dataset
 from assay.training.gold_labels import GoldLabels, gold_label, gold_labels
 
@@ -56,6 +57,16 @@ def test_one_label_that_the_model_lacks_and_none_is_used() -> None:
     )
     assert "2 of 4 examples" in gold.warning
     assert '--label-map "neg=...,pos=..."' in gold.warning
+
+
+def test_the_advice_also_leaves_a_label_out() -> None:
+    """DynaSent: four labels, of which a sentiment model knows two."""
+    rows = [{"text": label, "label": label} for label in ("positive", "negative", "neutral", "mixed")]
+    data, known = load_dataset(rows), model("negative", "positive")
+    warning = gold_labels(data, known).warning
+    assert '--label-map "mixed=...,neutral=..."' in warning
+    assert warning.endswith('"mixed=" leaves the examples of a label unlabelled.')
+    assert gold_labels(with_label_map(data, "mixed=,neutral="), known).values == (1, 0, None, None)
 
 
 def test_names_meet_whatever_their_case_and_without_a_word() -> None:

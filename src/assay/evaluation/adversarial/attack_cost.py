@@ -16,8 +16,9 @@ class AttackCost:
     seconds: float
 
     def __str__(self) -> str:
+        inputs = "1 input" if self.inputs == 1 else f"each of {self.inputs} inputs"
         return (
-            f"{self.attacks} attacks on each of {self.inputs} inputs, up to {self.steps} steps each: "
+            f"{self.attacks} attack{'s' * (self.attacks != 1)} on {inputs}, up to {self.steps} steps each: "
             f"up to {self.passes:,} passes, roughly {_time(self.seconds)}"
         )
 

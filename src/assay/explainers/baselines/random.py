@@ -13,11 +13,11 @@ from assay.masking.flow import Flow
 
 @dataclass(frozen=True)
 class Random:
-    """A random permutation of 1..n, drawn for each input."""
+    """A random permutation of 1..n, drawn for each input. An evaluation takes the mean over many draws."""
 
     seed: int = 0
     facts: ClassVar[MethodFacts] = MethodFacts(
-        scale="probability", signed=False, complete=False, class_dependent=False, passes="none", memory="n"
+        scale="probability", signed=False, complete=False, class_dependent=False, passes="none", memory="n", chance=True
     )
 
     def flow(self, n: int, rng: np.random.Generator) -> Flow:

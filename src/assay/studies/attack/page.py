@@ -12,7 +12,7 @@ from assay.core.types import Attribution, Example
 from assay.evaluation.adversarial.top_k_attack import MEASURES
 from assay.reports.heat_maps import HeatMap, heat_map, picture, shown_units
 from assay.reports.method_style import MethodStyle
-from assay.reports.study_page import Fact, data_warnings, study_facts
+from assay.reports.study_page import Fact, study_facts, study_warnings
 from assay.reports.symbols import format_interval
 from assay.statistics.sentences import listed
 from assay.studies.attack.result import MEASURE_NAMES, Attacked
@@ -60,8 +60,9 @@ def page(result: Attacked, command: str | None = None) -> str:
         "studies/attack/page.html.jinja",
         title=f"Can explanations of {result.model.title} be changed while its prediction stays the same?",
         verdict=result.verdict,
-        warnings=data_warnings(result.data),
-        facts=study_facts(result.model, result.data, _facts(result)),
+        warnings=study_warnings(result.data, result.preset),
+        preset=result.preset,
+        facts=study_facts(result.model, result.data, _facts(result), result.preset),
         measures=[MEASURE_NAMES[name] for name in MEASURES],
         rows=[
             (styles[row["method"]], row["objective"], [format_interval(*row[name]) for name in MEASURES])

@@ -17,6 +17,6 @@ def report(context: ReportContext) -> StudyReport:
         records = cell.records(context.store)
         if records is not None and isinstance(cell.study, Attack):
             model, rows = open_model(cell.model, context.store), [row for record in records for row in record.rows]
-            result = Attacked(model, cell.data.load(), cell.study, rows)
+            result = Attacked(model, cell.data.load(), cell.study, rows, cell.preset)
             pages.append(Page(cell.title, page(result)))
     return StudyReport(list(context.rows), pages, draw(context, figures))

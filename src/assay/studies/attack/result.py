@@ -23,7 +23,7 @@ MEASURE_NAMES = {
     "succeeded": "success rate",
     "rank_change": "rank change",
     "top_k_sum_change": "top-k sum change",
-    "probability_change": "probability change",
+    "probability_change": "probability lost",
     "absolute_probability_change": "absolute probability change",
     "moved": "size of the move",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from assay.core.default import Default
 from assay.evaluation.adversarial.top_k_attack import TopKAttack
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 HEAT_MAPS = ("original", "attacked", "curve")  # columns of its rows
 
-LIMIT = 16  # examples by default
+LIMIT = Default(16)  # examples
 
 
 @dataclass(frozen=True)

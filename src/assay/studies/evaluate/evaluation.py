@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from assay.core.printable import one_line
 from assay.core.types import Attribution
 from assay.datasets.dataset import Dataset
+from assay.experiments.preset import PresetUse
 from assay.experiments.store import Record
 from assay.experiments.worker import versions
 from assay.models.model import Model
@@ -42,6 +43,7 @@ class Evaluation:
     by_size: Mapping[str, Mapping[str, NDArray[np.float64]]] = field(default_factory=dict)  # signs of scores ignored
     margin: float | None = None  # None: that of each metric
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    preset: PresetUse | None = None  # that its settings come from
 
     def __repr__(self) -> str:
         return f"<Evaluation: {self.summary}>"
@@ -58,7 +60,14 @@ class Evaluation:
         return self.labels.values
 
     @classmethod
-    def join(cls, task: EvaluateTask, model: Model, dataset: Dataset, records: Sequence[Record]) -> Evaluation:
+    def join(
+        cls,
+        task: EvaluateTask,
+        model: Model,
+        dataset: Dataset,
+        records: Sequence[Record],
+        preset: PresetUse | None = None,
+    ) -> Evaluation:
         """Join the records of all slices."""
         slices = [{**record.rows, "seconds": record.provenance["seconds"]} for record in records]
         methods, metrics = task.methods, task.metrics
@@ -86,6 +95,7 @@ class Evaluation:
             by_size={m: {k: column("by_size", m, k) for k in rows} for m, rows in _by_size(slices).items()},
             margin=task.settings.margin,
             provenance=versions(),
+            preset=preset,
         )
 
 

@@ -17,7 +17,7 @@ from assay.explainers.given import Given
 from assay.reports.method_style import MethodStyle
 from assay.reports.metric_docs import MetricDoc, metric_doc
 from assay.reports.plots import share_curves
-from assay.reports.study_page import Fact, data_fact, few_examples
+from assay.reports.study_page import Fact, data_fact, few_examples, preset_fact
 from assay.reports.symbols import format_interval
 from assay.studies.evaluate.agreement import Agreement, agreement
 from assay.studies.evaluate.examples import shown_examples
@@ -36,6 +36,7 @@ TITLES = {
     "costs": "Costs",
     "model": "Model",
     "metrics": "Metrics",
+    "preset": "Preset",
     "reproduce": "Reproduce",
 }
 
@@ -79,6 +80,7 @@ def page(result: Result, command: str | None = None) -> str:
         "costs": costs(evaluation, styles),
         "model": performance_rows(result.performance),
         "metrics": [_card(result, metric) for metric in evaluation.metrics],
+        "preset": evaluation.preset,
         "reproduce": {
             "command": command,
             "call": python_call(evaluation),
@@ -142,9 +144,16 @@ def _facts(result: Result) -> list[Fact]:
         data_fact(evaluation.dataset),
         *performance,
         Fact("methods", str(len(evaluation.methods)), _about_methods(result)),
-        Fact("metrics", str(len(evaluation.metrics)), f"protocol: {', '.join(protocols) or 'none'}"),
+        Fact("metrics", _measured(result), f"protocol: {', '.join(protocols) or 'none'}"),
         Fact("explained class", *_explained(result)),
+        *preset_fact(evaluation.preset),
     ]
+
+
+def _measured(result: Result) -> str:
+    """The number of metrics; those that could not be measured are not counted in silence."""
+    asked, measured = len(result.evaluation.metrics), len(result.comparisons)
+    return str(asked) if measured == asked else f"{measured} of {asked} measured"
 
 
 def _explained(result: Result) -> tuple[str, str]:
@@ -156,7 +165,9 @@ def _about_methods(result: Result) -> str:
     """The control, and which scores were made elsewhere."""
     given = [name for name, method in result.evaluation.methods.items() if isinstance(method, Given)]
     elsewhere = f"; made elsewhere: {', '.join(given)}" if given else ""
-    return f"control: {result.control or 'none'}{elsewhere}"
+    draws = result.evaluation.settings.get("draws", 1)
+    mean = f" (mean of {draws} draws)" if draws > 1 and result.control else ""
+    return f"control: {result.control or 'none'}{mean}{elsewhere}"
 
 
 # --- sections --------------------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ def record(result: Result) -> dict[str, Any]:
         "data": {"name": shareable(evaluation.dataset.name), "fingerprint": evaluation.dataset.fingerprint},
         "notes": list(evaluation.dataset.notes),
         "settings": dict(evaluation.settings),
+        **({} if evaluation.preset is None else {"preset": evaluation.preset.to_dict()}),
         "provenance": {
             **evaluation.provenance,
             "seconds": {method: float(np.mean(row)) for method, row in evaluation.seconds.items()},

@@ -20,7 +20,8 @@ def warnings_of(evaluation: Evaluation) -> list[str]:
     """What makes results weaker than they look: said by the verb, in the terminal and on the page."""
     limit = past_limit(evaluation)
     found = [evaluation.labels.warning, *_starved(evaluation), limit.sentence if limit else "", _unlabelled(evaluation)]
-    found += _without_class(evaluation)
+    found += [*_without_class(evaluation), _not_measured(evaluation)]
+    found += evaluation.preset.warnings if evaluation.preset else []
     return [sentence for sentence in found if sentence]
 
 
@@ -28,6 +29,7 @@ def remarks_of(evaluation: Evaluation, comparisons: Mapping[str, Comparison]) ->
     """How the numbers are to be read; comparisons: of the metrics that were measured."""
     measured = list(comparisons)
     found = [
+        evaluation.preset.summary if evaluation.preset else "",
         evaluation.labels.note,
         explained_classes(evaluation, measured),
         _unsigned(evaluation, measured),
@@ -72,6 +74,14 @@ def _unlabelled(evaluation: Evaluation) -> str:
         f"unknown and {listed(metrics)} leave{_s(metrics)} them out. Name the column of labels with "
         "--columns label=..., or explain the predicted class with --target predicted."
     )
+
+
+def _not_measured(evaluation: Evaluation) -> str:
+    """That metrics were asked for which no example has the rationales for."""
+    asked = [name for name, metric in evaluation.metrics.items() if metric.facts.rationales]
+    if not asked or any(example.rationales for example in evaluation.dataset):
+        return ""
+    return f"No example has a rationale, so there is no {listed(asked)}."
 
 
 def _without_class(evaluation: Evaluation) -> list[str]:

@@ -32,4 +32,4 @@ def cell_result(cell: StudyCell, store: Store) -> Result | None:
     records, task = cell.records(store), cell.jobs[0].task
     if records is None or not isinstance(task, EvaluateTask):
         return None
-    return Result(Evaluation.join(task, open_model(cell.model, store), cell.data.load(), records))
+    return Result(Evaluation.join(task, open_model(cell.model, store), cell.data.load(), records, cell.preset))

@@ -10,6 +10,7 @@ from assay.core.spec import Spec
 from assay.explainers.given import Given
 from assay.masking.removal import removal_for
 from assay.studies.evaluate.evaluation import Evaluation
+from assay.studies.evaluate.study import Evaluate
 
 
 def python_call(evaluation: Evaluation) -> str:
@@ -21,8 +22,10 @@ def python_call(evaluation: Evaluation) -> str:
         arguments["scores"] = {name: f"{name}.jsonl" for name in given}
     if settings["removal"] != removal_for(evaluation.model, None, warn=False).name:
         arguments["removal"] = settings["removal"]
-    defaults = {"units": "token", "scope": None, "target": _default_target(evaluation)}
+    defaults = {"units": "token", "scope": None, "target": _default_target(evaluation), "scale": None}
     arguments |= {name: settings[name] for name, default in defaults.items() if settings[name] != default}
+    if settings.get("draws", Evaluate.draws) != Evaluate.draws:
+        arguments["draws"] = settings["draws"]
     if is_ranked(settings):
         arguments["special_tokens"] = "ranked"
     if settings["agreement"][0] != "spearman":
@@ -66,8 +69,10 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
         "explained class": "gold for metrics that use rationales, else predicted"
         if settings["target"] == "auto"
         else settings["target"],
+        "scale of the methods": settings["scale"] or "each method's own",
         "smallest difference that matters": "" if evaluation.margin is None else str(evaluation.margin),
         "units": units_in_words(settings),
+        "draws of methods of pure chance": str(settings.get("draws", "")),
         "removal by the methods": settings["removal"],
         "prompt": settings["prompt"] or "",
         "versions": ", ".join(f"{name} {version}" for name, version in evaluation.provenance.items()),

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from assay.core.errors import SpecError
+from assay.core.ranges import COUNT, check_range
 from assay.core.types import Scale, SpecialTokens, Target
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Evaluate:
     """How to compare the scores of two methods: spearman, kendall or top_k_overlap."""
     margin: float | None = None
     """Smallest difference between methods that matters. Default: that of the metric, mostly 0.01."""
+    draws: int = 10
+    """Draws of a method of pure chance (random), over which each of its metrics is averaged."""
     seed: int = 0
     """Seed of everything random."""
     batch_tokens: int | None = None
@@ -72,6 +75,7 @@ class Evaluate:
     def __post_init__(self) -> None:
         if self.target not in ("auto", "predicted", "gold"):
             raise SpecError(f"target={self.target!r}: give 'auto', 'predicted' or 'gold'")
+        check_range("draws", self.draws, COUNT)
         if self.margin is not None and not 0 <= self.margin < math.inf:
             raise SpecError(f"margin={self.margin}: give the smallest difference that matters, 0 or more")
         for name in ("methods", "metrics"):

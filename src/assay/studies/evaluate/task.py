@@ -28,6 +28,7 @@ from assay.masking.removal import REMOVALS, removal_for
 from assay.masking.units import kind_for
 from assay.models.model import Model
 from assay.models.target import Targets
+from assay.studies.evaluate.draws import Draws
 from assay.training.gold_labels import GoldLabels, gold_labels
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class EvaluateTask:
             "scale": s.scale,
             "seed": s.seed,
             **({} if s.special_tokens == "protected" else {"special_tokens": s.special_tokens}),
+            **({"draws": s.draws} if s.draws > 1 and any(m.facts.chance for m in self.methods.values()) else {}),
         }
 
     @property
@@ -84,7 +86,7 @@ class EvaluateTask:
         predicted = [Target(scale=s.scale)] * len(examples)
         main = targets if s.target == "gold" else predicted
         toward_gold = targets if self.explained_classes == "auto" else None
-        rows = evaluate_slice(session, examples, main, self.metrics, self.agreement, context.bar, toward_gold)
+        rows = evaluate_slice(session, examples, main, self.metrics, self.agreement, context.bar, toward_gold, s.draws)
         shown = context.job.spec["shown"]
         rows["attributions"] = {method: _timeless(row[:shown]) for method, row in rows["attributions"].items()}
         return JobResult(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared
@@ -130,30 +132,35 @@ def evaluate_slice(
     agreement_measure: Any,
     bar: Progress,
     gold: Sequence[Target | None] | None = None,
+    draws: int = 1,
 ) -> dict[str, Any]:
     """Values per metric, method and example, curves, agreement of methods, costs and the model's own outputs.
 
-    gold: what metrics that use rationales explain; None: the targets of all other metrics.
+    gold: what metrics that use rationales explain; None: the targets of all other metrics. draws: of methods of pure
+    chance; values and curves are means over them, and all else is of the first.
     """
     inputs = session.open(examples, targets)
     attributions = session.explain(inputs, bar)
     trim_heap()
+    drawn = Draws.of(session.methods, draws)
+    everything = {**attributions, **drawn.explain(session, inputs)}
     masking_metrics = {name: metric for name, metric in metrics.items() if is_faithfulness(metric)}
-    values, curves = faithfulness(session, inputs, attributions, masking_metrics)
-    justified = _justified(session, inputs, attributions, metrics, gold)
+    values, curves = faithfulness(session, inputs, everything, masking_metrics)
+    justified: dict[str, Sequence[Attribution | None]] = dict(everything)
+    justified |= _justified(session, inputs, attributions, metrics, gold)
     by_size: dict[str, Any] = {}
     for name, metric in metrics.items():
         if metric.facts.rationales:
             values[name] = measured(metric, justified, examples)
             by_size[name] = measured(metric, _sizes(session, justified), examples)
         elif name not in masking_metrics:
-            values[name] = measured(metric, attributions, examples)
+            values[name] = measured(metric, everything, examples)
     return {
         "examples": [example.id for _, example in examples],
-        "values": values,
+        "values": {name: drawn.mean(by_method) for name, by_method in values.items()},
         **({"by_size": by_size} if by_size else {}),
         "weights": weights(metrics, attributions, examples),
-        "curves": curves,
+        "curves": {name: drawn.mean(by_method) for name, by_method in curves.items()},
         "agreement": agreement(attributions, agreement_measure),
         "passes": {m: [[a.cost.forwards, a.cost.backwards] for a in row] for m, row in attributions.items()},
         "seconds": {m: [a.cost.seconds for a in row] for m, row in attributions.items()},
@@ -183,7 +190,7 @@ def _justified(
     metrics: Mapping[str, Any],
     gold: Sequence[Target | None] | None,
 ) -> dict[str, list[Attribution | None]]:
-    """Attributions of the class that a rationale justifies; computed anew only where another class was explained."""
+    """Attributions of the class that a rationale justifies; computed again only where another class was explained."""
     out: dict[str, list[Attribution | None]] = {method: list(row) for method, row in attributions.items()}
     if gold is None or not any(metric.facts.rationales for metric in metrics.values()):
         return out
@@ -221,7 +228,7 @@ def _sizes(
     return {
         name: [None if a is None else replace(a, scores=np.abs(a.scores)) for a in row]
         for name, row in attributions.items()
-        if session.methods[name].facts.signed
+        if name in session.methods and session.methods[name].facts.signed
     }
 
 

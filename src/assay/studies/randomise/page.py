@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from assay.core.render import render
 from assay.reports.method_style import MethodStyle, short_names
 from assay.reports.plots import labelled_curves
-from assay.reports.study_page import Fact, data_warnings, study_facts
+from assay.reports.study_page import Fact, study_facts, study_warnings
 from assay.reports.symbols import format_interval
 from assay.studies.randomise.result import Randomised
 
@@ -42,8 +42,9 @@ def page(result: Randomised, command: str | None = None) -> str:
         "studies/randomise/page.html.jinja",
         title=f"Do explanations of {result.model.title} depend on what the model has learnt?",
         verdict=result.verdict,
-        warnings=data_warnings(result.data),
-        facts=study_facts(result.model, result.data, facts),
+        warnings=study_warnings(result.data, result.preset),
+        preset=result.preset,
+        facts=study_facts(result.model, result.data, facts, result.preset),
         modes=[_section(result, mode) for mode in result.study.modes],
         scale=result.study.scale or f"as explained by {short_names(result.methods)[result.methods[0]]}",
         command=command,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from assay.core.default import Default
 from assay.evaluation.sanity.layer_randomisation import LayerRandomisation
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from assay.experiments.study import ReportContext, StudyContext, StudyReport
     from assay.models.model import Model
 
-LIMIT = 50  # examples by default
+LIMIT = Default(50)  # examples
 
 
 @dataclass(frozen=True)

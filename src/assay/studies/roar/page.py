@@ -11,7 +11,7 @@ from assay.core.render import render
 from assay.evaluation.roar.verdict import COVERAGE, FAITHFUL, INCONCLUSIVE, NOT_FAITHFUL, Faithfulness
 from assay.reports.method_style import MethodStyle
 from assay.reports.plots import banded_curves
-from assay.reports.study_page import Fact
+from assay.reports.study_page import Fact, preset_fact
 from assay.reports.symbols import Symbol
 from assay.statistics.bootstrap import Interval
 from assay.studies.roar.curves import MEASURABLE, Curves
@@ -89,7 +89,11 @@ def page(result: RoarResult, command: str | None = None) -> str:
         "studies/roar/page.html.jinja",
         title=f"Which words does a model of {result.curves[0].data} need?",
         verdict=result.verdict or ["No method is finished yet."],
-        warnings=list(dict.fromkeys(note for curves in result.curves for note in curves.notes)),
+        warnings=[
+            *(result.preset.warnings if result.preset else ()),
+            *dict.fromkeys(note for curves in result.curves for note in curves.notes),
+        ],
+        preset=result.preset,
         facts=_facts(result),
         score=result.score,
         studies=[
@@ -113,6 +117,7 @@ def _facts(result: RoarResult) -> list[Fact]:
         Fact("test examples", str(len(result.curves[0].gold))),
         Fact("seeds", ", ".join(map(str, seeds))),
         Fact("score", result.score),
+        *preset_fact(result.preset),
     ]
 
 

@@ -27,6 +27,7 @@ def _entry(result: RoarResult, curves: Curves, areas: dict[str, Faithfulness], s
         "target": getattr(study, "target", None),
         "signed": getattr(study, "signed", None),
         "clip": result.clip,
+        **({} if result.preset is None else {"preset": result.preset.to_dict()}),
         "study": curves.study,
         "form": curves.form,
         "model": curves.base,

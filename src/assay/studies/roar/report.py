@@ -14,5 +14,5 @@ def report(context: ReportContext) -> StudyReport:
     groups: dict[str, list[Curves]] = defaultdict(list)
     for of_study in curves(context.cells, context.store):
         groups[f"{of_study.base} on {of_study.data}"].append(of_study)
-    pages = [Page(title, page(RoarResult(group))) for title, group in groups.items()]
+    pages = [Page(title, page(RoarResult(group, preset=context.cells[0].preset))) for title, group in groups.items()]
     return StudyReport(list(context.rows), pages)

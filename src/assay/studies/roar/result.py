@@ -11,6 +11,7 @@ from assay.core.printable import printable
 from assay.core.render import write_page
 from assay.evaluation.roar.curves import Score
 from assay.evaluation.roar.verdict import ENOUGH, FAITHFUL, INCONCLUSIVE, NOT_FAITHFUL, Faithfulness
+from assay.experiments.preset import PresetUse
 from assay.experiments.status import Status
 from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.statistics.bootstrap import Interval
@@ -30,6 +31,7 @@ class RoarResult:
     score: Score = "macro_f1"
     clip: bool = False
     status: Status | None = None  # of the run that made the curves
+    preset: PresetUse | None = None  # that its settings come from
 
     def __repr__(self) -> str:
         verdict = "\n".join(self.verdict)
@@ -117,7 +119,7 @@ def remarks(judged: Mapping[str, Faithfulness]) -> list[str]:
         for note in faithfulness.notes:
             methods_of.setdefault(note, []).append(names[method])
     return [
-        f"{note}." if len(methods) == len(judged) > 1 else f"{listed(methods)}: {note}."
+        f"{note[:1].upper()}{note[1:]}." if len(methods) == len(judged) > 1 else f"{listed(methods)}: {note}."
         for note, methods in methods_of.items()
     ]
 
