@@ -160,7 +160,7 @@ def _nli(e: Evidence) -> str:
     "esnli_attack",
     thesis="|Δp| much smaller when constrained, rank changes alike",
     here=_nli,
-    readings=READINGS,
+    readings=(LOGIT,),
 )
 def attack_nli(e: Evidence) -> list[Statement]:
     """On each architecture and both NLI sets, over the three methods: the absolute change of probability of
