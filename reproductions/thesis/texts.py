@@ -31,7 +31,7 @@ destroyed, at most 0.1 above chance (bold): while it persists, an explanation ma
 SUCCESS_NOTE = """Share of inputs whose top words an attack changed (their order changed and their sum fell), and in
 brackets the share that also met its constraint: the class is kept, or the probability within 0.05. Claims 17 to 20 and
 25 judge only attacks that changed at least a third of the inputs: a failed attack does not show that a method is
-robust. Epsilon is 2 as in the thesis; the second column gives it in sizes of the embeddings. [Heat maps before and
+robust. Epsilon is 2 as in the thesis; its column gives it in sizes of the embeddings. [Heat maps before and
 after attacks](attacked.html)."""
 FIGURE_NOTE = """In the thesis's order. Lines: dark band = 95 % interval over examples (percentile bootstrap, as in the
 thesis), light band = lowest to highest training. Bars: error bar = examples, dots = trainings. Random is the mean of
