@@ -36,7 +36,14 @@ CHANGES = (  # time, commit, claims, change, what was known
         "statements with margins and three outcomes, correction for many statements, shares instead of all-or-nothing; "
         "first criteria of 7, 9, 11, 24 restored; 13, 15 only where the output is destroyed; attacks only where they "
         "changed a third of the inputs; rounding noise left out (also of 21)",
-        "the means of the earlier run, none of the present one",
+        "the means of the earlier run; records of the present one existed, but none had been looked at",
+    ),
+    (
+        "18 Nov 06:35",
+        "3554a82",
+        "all",
+        "a claim is judged if a third of its statements can be tested (before: half)",
+        "a preview on the earlier means, where this decides whether 13 is judged, and the first records of t5_1 and BERT",
     ),
 )
 
