@@ -43,7 +43,7 @@ CHANGES = (  # time, commit, claims, change, what was known
         "3554a82",
         "all",
         "a claim is judged if a third of its statements can be tested (before: half)",
-        "a preview on the earlier means, where this decides whether 13 is judged, and the first records of t5_1 and BERT",
+        "a preview on the earlier means, where this decides whether 13 is judged; first records of t5_1 and BERT",
     ),
 )
 
