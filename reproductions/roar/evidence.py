@@ -1,21 +1,17 @@
 """Curves and areas of Madsen et al. 2022, with intervals and comparisons.
 
-One measure is above another if the interval of the difference of their areas, over their shared seeds and test
-examples, lies above 0. Areas without shared seeds are compared as independent means.
+Areas of the same trainings are compared over their shared seeds and test examples, others as independent means.
 
 - Few seeds say little about the variance between trainings. Every interval therefore uses the variance pooled over all
   data sets and models, or the measure's own if that is larger.
-- Masks that reveal the label make an area too low, so an area with a leaking curve never loses a comparison. Leaks
-  start at different steps for different seeds; this does not count as variance between trainings.
-- A low point of a single training is either a leak or a failed training, which makes the area too high. Such an area
-  neither wins nor loses, unless it has three or more seeds: then failures are part of the variance, and the mean curve
-  shows leaks.
+- Masks that reveal the label make an area too low. `Leaks` says how this counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 from itertools import combinations
 
@@ -25,6 +21,7 @@ from scipy.stats import norm
 from assay.evaluation.roar.synthetic import Synthetic
 from assay.evaluation.roar.verdict import Faithfulness, difference
 from assay.statistics.bootstrap import Interval
+from assay.statistics.estimates import Estimate
 from assay.studies.roar.curves import Curves
 
 LSTM, TRANSFORMER = "LSTM", "transformer"
@@ -36,6 +33,18 @@ FEW = 3  # seeds, or data sets
 LEAKING, LOW = "leaking", "a low point"
 Place = tuple[str, str]  # data and model, as named in the paper
 Areas = Mapping[str, Faithfulness]
+
+
+class Leaks(StrEnum):
+    """How an area counts whose curve leaks the label.
+
+    A low point of a single training is either a leak or a failed training, which makes the area too high. With fewer
+    than three seeds, BOUND and NOISE bound such an area on neither side; with more, failures are part of the variance.
+    """
+
+    AS_MEASURED = "as measured"  # like any other
+    BOUND = "a bound"  # the true area is at least as large
+    NOISE = "a bound, and noise"  # and its spread over seeds counts for the variance between trainings
 
 
 @dataclass(frozen=True)
@@ -64,11 +73,6 @@ def variance(i: Interval, seeds: Sequence[float], pooled: float) -> float:
     return float(np.maximum(0.0, total - resampled) + max(pooled, own) / n)  # NaN stays NaN: the area is undefined
 
 
-def around(value: float, variance: float, n: int, confidence: float) -> Interval:
-    half = norm.ppf((1 + confidence) / 2) * np.sqrt(variance)
-    return Interval(value, float(value - half), float(value + half), n)
-
-
 @dataclass(frozen=True)
 class Evidence:
     """Curves and areas by (data, model) and study; measures are named as in the paper."""
@@ -76,7 +80,7 @@ class Evidence:
     curves: Mapping[tuple[Place, str], Curves]
     areas: Mapping[tuple[Place, str], Areas]
     at_fifths: Mapping[Place, Areas] = field(default_factory=dict)  # Recursive ROAR at 0, 20, ..., 100 %: one grid
-    leaks_are_noise: bool = False  # whether leaking curves count for the variance between trainings
+    leaks: Leaks = Leaks.AS_MEASURED
 
     def of(self, data: str, model: str, study: str = "recursive") -> Areas:
         """Areas by measure; empty unless all measures of the plan are there, as one of the missing could be best."""
@@ -105,48 +109,47 @@ class Evidence:
 
     @cached_property
     def noise(self) -> Noise:
-        return Noise.of(self.pooled.values(), self.leaks_are_noise)
+        return Noise.of(self.pooled.values(), self.leaks is Leaks.NOISE)
 
     @cached_property
     def synthetic(self) -> dict[str, list[float]]:
         return {policy: Synthetic().curve(policy).tolist() for policy in ("truth", "recursive", "roar", "worst")}
 
-    def interval(self, f: Faithfulness) -> Interval:
-        """95 % interval of an area for new trainings and texts."""
-        return around(f.value, self._variance(f), len(f.seeds), 0.95)
+    def counting(self, leaks: Leaks) -> Evidence:
+        """The same evidence with another way of counting leaks."""
+        other = replace(self, leaks=leaks)
+        if "synthetic" in self.__dict__:  # it takes half a minute, and no leak matters for it
+            other.__dict__["synthetic"] = self.synthetic
+        return other
 
-    def _variance(self, f: Faithfulness) -> float:
-        return variance(f.both, f.seeds, self.noise.area)
+    def area(self, f: Faithfulness) -> Estimate:
+        """An area for new trainings and texts."""
+        too_low, too_high = (False, False) if self.leaks is Leaks.AS_MEASURED else (bool(doubt(f)), doubt(f) == LOW)
+        return Estimate(f.value, variance(f.both, f.seeds, self.noise.area), len(f.seeds), too_low, too_high)
 
-    def gap(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> Interval:
-        """Interval of a - b on the same data; paired if they share their seeds."""
-        paired = difference(a, b)
+    def gap(self, a: Faithfulness, b: Faithfulness) -> Estimate:
+        """a - b on the same data; paired if they share their seeds."""
+        apart, paired = self.apart(a, b), difference(a, b)
         if not np.isfinite(paired.low):
-            return self._independent(a, b, confidence)
+            return apart
         spread = variance(paired, np.subtract(a.seeds, b.seeds).tolist(), self.noise.gap)
-        return around(paired.value, spread, len(a.seeds), confidence)
+        return replace(apart, value=paired.value, variance=spread)
 
-    def _independent(self, a: Faithfulness, b: Faithfulness, confidence: float) -> Interval:
-        spread = self._variance(a) + self._variance(b)
-        return around(a.value - b.value, spread, min(len(a.seeds), len(b.seeds)), confidence)
+    def apart(self, a: Faithfulness, b: Faithfulness) -> Estimate:
+        """a - b for areas of different data or models, which share no trainings."""
+        return self.area(a) - self.area(b)
 
-    def differ(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool:
-        """Whether areas of different data or models, which share no seeds, differ."""
-        gap = self._independent(a, b, confidence)
-        return (gap.low > 0 and may_win(a, b)) or (gap.high < 0 and may_win(b, a))
-
-    def above(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool:
-        """Whether a is above b on the same data."""
-        return self.gap(a, b, confidence).low > 0 and may_win(a, b)
+    def interval(self, f: Faithfulness) -> Interval:
+        """95 % interval of an area for new trainings and texts, as measured."""
+        return replace(self.area(f), too_low=False, too_high=False).interval(0.95)
 
     def faithful(self, f: Faithfulness) -> bool | None:
         """True: above random; False: below random; None: undecided."""
-        i = self.interval(f)
-        return True if i.low > 0 and doubt(f) != LOW else False if i.high < 0 and not doubt(f) else None
+        return sign(self.area(f).interval(0.95))
 
-    def ordered(self, a: Faithfulness, b: Faithfulness, confidence: float = 0.95) -> bool | None:
-        """True: a is above b; False: b is above a; None: undecided."""
-        return True if self.above(a, b, confidence) else False if self.above(b, a, confidence) else None
+    def ordered(self, a: Faithfulness, b: Faithfulness) -> bool | None:
+        """True: a is above b on the same data; False: b is above a; None: undecided."""
+        return sign(self.gap(a, b).interval(0.95))
 
     def show(self, name: str, f: Faithfulness) -> str:
         notes = ", ".join(note for note in (counted(len(f.seeds)), doubt(f)) if note)
@@ -158,18 +161,13 @@ def doubt(f: Faithfulness) -> str:
     return LEAKING if f.leak else LOW if f.low and len(f.seeds) < FEW else ""
 
 
-def may_win(a: Faithfulness, b: Faithfulness) -> bool:
-    """Whether a can be above b: b is not biased downwards, and a not upwards."""
-    return not doubt(b) and doubt(a) != LOW
+def sign(i: Interval) -> bool | None:
+    """Of what an interval leaves possible; None: both signs, or unknown."""
+    return True if i.low > 0 else False if i.high < 0 else None
 
 
 def counted(seeds: int) -> str:
     return f"{seeds} seed{'s' * (seeds != 1)}"
-
-
-def shared(pairs: Sequence[object]) -> float:
-    """The confidence of each of these comparisons (Bonferroni)."""
-    return 1 - 0.05 / max(1, len(pairs))
 
 
 def percent(i: Interval) -> str:

@@ -11,7 +11,7 @@ from assay.reports.aggregate import points
 from assay.reports.figures import Panel, bars, curves, lines
 
 from .claims import COMP, GTO, KEPT, MATCHED, RANK, SUFF
-from .evidence import ARCHITECTURES, NAMES, SHORT, SINGLE, SIZES, TOP, Evidence, Row, bare
+from .evidence import ARCHITECTURES, CONTROLS, NAMES, SHORT, SINGLE, SIZES, TOP, Evidence, Row, bare
 
 LABELS = {GTO: "Ground Truth Overlap", RANK: "Mean Rank %", COMP: "Comprehensiveness", SUFF: "Sufficiency",
           "rank_change": "Rank Change", "top_k_sum_change": "Top-k Sum Change",
@@ -32,10 +32,12 @@ class Figure:
 
 
 def _select(e: Evidence, data: str, study: str, grids: Sequence[str], methods: Sequence[str]) -> list[Row]:
+    """The rows of a study; an evaluation is shown with the random rankings, which have a study of their own."""
+    studies = (study, CONTROLS) if study in ("probability", "logit") else (study,)
     return [
         {**row, "method": bare(row["method"])}
         for row in e.rows.get(data, ())
-        if row["study"] == study and row["grid"] in grids and bare(row.get("method", "")) in methods
+        if row["study"] in studies and row["grid"] in grids and bare(row.get("method", "")) in methods
     ]
 
 

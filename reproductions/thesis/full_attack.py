@@ -1,9 +1,9 @@
 """Compare the thesis's attack on integrated gradients with the cheaper one of the plans; writes full_attack.csv.
 
-python -m reproductions.thesis.full_attack --store ~/.cache/assay-thesis
+python -m reproductions.thesis.full_attack --store ~/.cache/assay-thesis/store
 500 steps with 50 integration points cost hours per model, so the plans use 150 steps with 8 Gauss-Legendre points. Here
 both attack the sentences of the plan on the smallest model, and both are measured by IG with enough points to converge,
-as in the plans. The results page shows the table.
+as in the plans.
 """
 
 from __future__ import annotations

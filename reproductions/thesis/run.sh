@@ -3,7 +3,7 @@
 #   reproductions/thesis/run.sh [part ...]    e.g. "mnli.yaml study=probability model=bert"; without parts: everything
 set -uo pipefail
 cd "$(dirname "$0")/../.."
-export STORE=${STORE:-$HOME/.cache/assay-thesis}
+export STORE=${STORE:-$HOME/.cache/assay-thesis/store}
 reproductions/link.sh || exit 1
 
 SIZES="t5_1 t5_2 t5_3 t5_4"

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import assay
+from assay.experiments.archive import unpack_records
 from assay.experiments.plan import read_plan
 from assay.experiments.store import Store
+from assay.masking.units import divide
 
-from .. import full_attack, page
-from .synthetic_evidence import SIZES
+from .. import full_attack, page, records
+from ..findings import findings
+from .synthetic_evidence import SIZES, Evidence, evidence
+from .test_claims import false_score, true_attack, true_rho, true_score
 
 PLAN = """
 data:
@@ -51,37 +57,111 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_page_of_a_tiny_store(run_folder: Path, tmp_path: Path) -> None:
-    where = {"plans": {"sst": "tiny.yaml", "mnli": "none.yaml"}, "folder": run_folder}
-    text = page.write(run_folder / "store", tmp_path / "out", shown_store="STORE", **where).read_text()
+def test_the_page_of_a_tiny_store(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packed once with the plans; then the packed records alone are enough."""
+    plans = {"sst": "tiny.yaml", "mnli": "none.yaml"}
+    done, jobs = records.update_records(Store(run_folder / "store"), tmp_path, plans, run_folder)
+    assert done == jobs > 0
+    monkeypatch.setattr(records, "read_plan", None)  # no data, no models
+    packed = records.read_records(tmp_path)
+    text = page.write(packed, tmp_path).read_text()
     for name in ("sizes_ground_truth", "sizes_cascading"):
-        assert (tmp_path / "out" / "figures" / f"{name}.png").stat().st_size > 1000
-        assert f"reproductions.thesis.page --store STORE --only {name}" in text
+        assert (tmp_path / "figures" / f"{name}.png").stat().st_size > 1000
+        assert f"figures/{name}.png" in text
     assert "| augmented SST | t5_1 | `t5(layers=1" in text
-    assert "from scratch" in text
-    assert text.count("### ") >= 25
-    table = text.partition("## Success of attacks")[2]
-    attacks = [
-        line.split(" | ") for line in table.splitlines() if line.startswith("| augmented SST | attack | t5_1 | ")
-    ]
-    assert attacks
-    assert all(0 <= int(cells[6]) <= int(cells[7]) <= int(cells[5]) for cells in attacks)  # succeeded, within, attacks
-    outputs = text.partition("## Output of a randomised model")[2]
-    (row,) = [line.split(" | ") for line in outputs.splitlines() if line.startswith("| t5_2 | ")]
-    rows = [
-        r for r in assay.results(run_folder / "tiny.yaml", store=run_folder / "store") if r["study"] == "randomisation"
-    ]
-    last = [r["value"] for r in rows if (r["grid"], r["mode"], r["block"]) == ("t5_2", "cascading", 1)]
-    assert row[1].split()[0] == f"{sum(last) / len(last):.2f}"
-    maps = (tmp_path / "out" / "attacked.html").read_text()
-    assert maps.count('<p class="h"') == 3  # one sentence: the original and two objectives
+    assert "Not run yet" not in text  # all of this plan is there
+    assert text.count("statements.md#claim-") == 25
+    attacks = text.partition("## Success of attacks")[2]
+    assert "| augmented SST | t5_1 | " in attacks
+    assert "| sign | " in attacks
+    statements = (tmp_path / "statements.md").read_text()
+    assert all(f'<a id="claim-{number}">' in statements for number in range(1, 26))
+    assert "16 Nov 09:05" in statements
+    maps = (tmp_path / "attacked.html").read_text()
+    assert maps.count('<p class="heat"') == 3  # one sentence: the original and two objectives
     assert "Gradients of the logit" not in maps  # not in this plan
-    e, _ = page.read_evidence(run_folder / "store", **where)
+
+
+def test_the_evidence_of_a_tiny_store(run_folder: Path, tmp_path: Path) -> None:
+    store = Store(run_folder / "store")
+    records.update_records(store, tmp_path, {"sst": "tiny.yaml"}, run_folder)
+    e = records.evidence(records.read_records(tmp_path))
     small, large = (next(r for r in e.models if r["grid"] == grid) for grid in SIZES[:2])
     assert (small["layers"], large["layers"]) == (1, 2)
     assert 0 < small["parameters"] < large["parameters"]
-    assert 0 < e.floors["sst", "t5_1"] < 0.5
+    model = full_attack.trained_model(read_plan(run_folder / "tiny.yaml", store), store, "t5_1")
+    words = [len(divide(model.encode(example), "token").units) for example in assay.load_dataset("augmented(builtin)")]
+    floors = e.floor("t5_1").values.ravel()  # one cue among the words of each text
+    assert set(np.round(1 / floors).astype(int)) <= set(words)
     assert e.passes["sst", "t5_1", "gradient"] == (1.0, 1.0)
+    rows = [r for r in assay.results(run_folder / "tiny.yaml", store=store) if r["study"] == "randomisation"]
+    last = [r["value"] for r in rows if (r["grid"], r["mode"], r["block"]) == ("t5_2", "cascading", 1)]
+    assert e.output("t5_2", "cascading")[1] == pytest.approx(np.mean(last))
+    scores = [r["value"] for r in assay.results(run_folder / "tiny.yaml", store=store) if _is_overlap(r)]
+    assert e.score("t5_1", "gradient", "ground_truth_overlap").mean == pytest.approx(np.mean(scores))
+    assert e.attack("t5_1", "gradient", "prediction_kept", "rank_change").gap != ""  # read under our name of the study
+
+
+def _is_overlap(row: dict[str, Any]) -> bool:
+    wanted = {"study": "probability", "grid": "t5_1", "metric": "ground_truth_overlap"}
+    return wanted.items() <= row.items() and row["method"].startswith("gradient")
+
+
+def test_sizes_of_models_survive_without_their_files(run_folder: Path, tmp_path: Path) -> None:
+    """Records that were unpacked into another store come without configurations."""
+    old, new = Store(run_folder / "store"), Store(tmp_path / "store")
+    records.update_records(old, tmp_path, {"sst": "tiny.yaml"}, run_folder)
+    before = records.read_records(tmp_path).models
+    unpack_records(tmp_path / records.RECORDS, new)
+    records.update_records(new, tmp_path, {"sst": "tiny.yaml"}, run_folder)
+    after = records.read_records(tmp_path).models
+    assert [row["parameters"] for row in after] == [row["parameters"] for row in before]
+
+
+def test_a_folder_without_records_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(assay.AssayError, match="Run the plans, then the page with --update"):
+        records.read_records(tmp_path)
+
+
+def test_findings_follow_the_numbers() -> None:
+    """Every sentence of the findings, on evidence that agrees with the thesis and on evidence that does not."""
+    worlds = {}
+    for agrees, score in ((True, true_score), (False, false_score)):
+        rho, attack = (true_rho, true_attack) if agrees else (lambda *a: 0.9, lambda *a: 0.2)
+        made = evidence(score, rho, attack, lambda m: 20, score, true_score, data=("sst", "mnli", "esnli"))
+        worlds[agrees] = " ".join(findings(made, page.judge_claims(made)))
+    pairs = {
+        "find the cue": "do not find the cue",
+        "is an exception": "is no exception",
+        "Architectures differ more": "do not differ more",
+        "gradient methods lose": "do not all lose",
+        "Ensembles are as good": "Ensembles are not as good",
+    }
+    for agrees, words in pairs.items():
+        assert agrees in worlds[True]
+        assert words in worlds[False]
+        assert words not in worlds[True]
+    assert "ranked is closer to it" in worlds[False]  # whose attention agrees only where special tokens are ranked
+    assert findings(Evidence({}), page.judge_claims(Evidence({})))[0].startswith("**Of twenty-five claims** 25 incomp")
+
+
+def test_what_attacks_say_about_the_scale() -> None:
+    """The earlier conclusion, that the thesis differentiated the logit, needs attacks that work on the logit alone."""
+
+    def world(on_probability: float, on_logit: float) -> str:
+        rows = evidence(attack=lambda *a: 0.5).rows["sst"]
+        changes = {"attack": on_probability, "attack_logit": on_logit}
+        changed = [
+            {**row, "study": study, "rank_change": float(int(row["example"]) < 8 * share)}
+            for study, share in changes.items()
+            for row in rows
+        ]
+        e = Evidence({"sst": changed})
+        return " ".join(findings(e, page.judge_claims(e)))
+
+    assert "this no longer follows" in world(1.0, 1.0)
+    assert "100% of inputs on the probability and 50% on the logit" in world(1.0, 0.5)
+    assert "Attacks work on the logit (100% of inputs) but not on the probability (0%)" in world(0.0, 1.0)
 
 
 def test_the_report_of_half_a_run(run_folder: Path, tmp_path: Path) -> None:
@@ -119,7 +199,6 @@ def test_the_full_attack_beside_the_cheaper_one(
     assert len(list(full_attack.side_by_side(rows))) == 1 + 4
     full_attack.write(rows, tmp_path / "full_attack.csv")
     assert len((tmp_path / "full_attack.csv").read_text().splitlines()) == 1 + 8
-    assert page.full_attack_table(tmp_path).count("| thesis | 3 | 2 |") == 2  # a line per objective
     with pytest.raises(assay.AssayError, match="Run the plan with --keep first"):
         full_attack.trained_model(plan, Store(tmp_path), "t5_1")
 

@@ -72,9 +72,11 @@ def _numbers(kind: Callable[[str], Number], text: str) -> list[Number]:
         raise SpecError(f"{text!r} is not a list of numbers such as 1,2") from error
 
 
-def values_by_tag(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
-    """Read the values of a repeatable option such as --only seed=0,1 --only method=lime."""
-    pairs = [token.value.partition("=") for token in tokens]
+def values_by_tag(given: Sequence[str] | None) -> dict[str, str] | None:
+    """The values of a repeatable option such as --only seed=0,1 --only method=lime."""
+    if given is None:
+        return None
+    pairs = [text.partition("=") for text in given]
     if not all(equals for _, equals, _ in pairs):
         raise SpecError("write name=value, e.g. --only seed=1")
     return {name: value for name, _, value in pairs}

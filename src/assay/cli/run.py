@@ -39,12 +39,11 @@ def run(
     /,
     *,
     only: Annotated[
-        dict[str, str] | None,
+        list[str] | None,  # a list, of which every repetition counts
         Parameter(
             group=EXECUTION,
-            converter=values_by_tag,
             n_tokens=1,
-            accepts_keys=False,
+            negative=(),
             metavar="NAME=VALUES",
             help="Run only the jobs with these tags, e.g. seed=0,1. Repeat for more tags.",
         ),
@@ -54,12 +53,12 @@ def run(
     dry_run: DryRun = False,
     store: StoreFolder = None,
 ) -> None:
-    console = Console(soft_wrap=True)
+    console, chosen = Console(soft_wrap=True), values_by_tag(only)
     if dry_run:
-        print_missing(console, assay.status(plan, store=store, only=only))
+        print_missing(console, assay.status(plan, store=store, only=chosen))
         return
     with resumable():
-        status = assay.run(plan, store=store, only=only, keep=keep, watch=print_failure, **engine.given())
+        status = assay.run(plan, store=store, only=chosen, keep=keep, watch=print_failure, **engine.given())
     print_outcome(console, status)
     if not status.ok:
         sys.exit(1)

@@ -8,19 +8,19 @@ allows, and otherwise it is undecided. "Not contradicted" is never counted as "h
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-
 from assay.core.errors import SpecError
-from assay.statistics.bootstrap import Interval, Statistic, Values, interval
+from assay.statistics.bootstrap import Interval
+from assay.statistics.estimates import Measured
+from assay.statistics.quantities import Exact, Quantity, mean_intervals
 
 ERROR = 0.05  # chance of a wrong outcome anywhere among the statements of a claim
-LARGELY = 0.75  # share of statements that must hold for "largely reproduced"
-TAIL = 20  # resamples beyond each end of an interval
+LARGELY = 0.75  # share of tested statements that must hold for "largely reproduced"
+TESTABLE = 1 / 3  # share of statements that must be testable for a verdict on the claim
 
 
 class Outcome(StrEnum):
@@ -50,12 +50,17 @@ class Criterion:
 
     def __post_init__(self) -> None:
         if not (self.low <= self.high and 0 <= self.margin < math.inf):
-            raise SpecError(f"{self}: low must not exceed high, and the margin must be a number from 0 up")
+            raise SpecError(f"{self!r}: low must not exceed high, and the margin must be a number from 0 up")
 
     @staticmethod
     def above(margin: float) -> Criterion:
         """A difference is positive, and large enough to matter."""
         return Criterion(low=margin, margin=margin)
+
+    @staticmethod
+    def not_above(margin: float) -> Criterion:
+        """A difference is negative, or too small to matter."""
+        return Criterion(high=margin)
 
     @staticmethod
     def alike(margin: float) -> Criterion:
@@ -65,6 +70,13 @@ class Criterion:
     @staticmethod
     def about(value: float, tolerance: float) -> Criterion:
         return Criterion(value - tolerance, value + tolerance)
+
+    def __str__(self) -> str:
+        """The allowed values, as shown beside a statement."""
+        margin = f" (margin {self.margin:g})" if self.margin else ""
+        if math.isinf(self.low):
+            return f"≤ {self.high:g}{margin}"
+        return f"≥ {self.low:g}{margin}" if math.isinf(self.high) else f"{self.low:g} to {self.high:g}{margin}"
 
     def allows(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -82,34 +94,18 @@ class Criterion:
     def _rules_out_opposite(self, low: float, high: float) -> bool:
         return low >= self.low - self.margin and high <= self.high + self.margin
 
-    def distance(self, value: float) -> float:
-        """From a value to the nearest border that could decide the statement."""
-        borders = (self.low, self.low - self.margin, self.high, self.high + self.margin)
-        return min(abs(value - border) for border in borders if math.isfinite(border))
+    def shortage(self, bounds: Interval) -> float:
+        """How many times narrower the interval must become around its value for an outcome; at most 1: not at all."""
+        value, below, above = bounds.value, bounds.value - bounds.low, bounds.high - bounds.value
+        if value < self.low:
+            return _ratio(above, self.low - value)
+        if value > self.high:
+            return _ratio(below, value - self.high)
+        return max(_ratio(below, value - self.low + self.margin), _ratio(above, self.high + self.margin - value))
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """The number that a statement is about: a mean over examples, or another statistic of their values (n,)."""
-
-    values: Values
-    runs: tuple[float, ...] = ()  # the same number for each training, if there are several
-    statistic: Statistic | None = None
-
-    def interval(self, confidence: float) -> Interval:
-        resamples = max(10_000, math.ceil(2 * TAIL / (1 - confidence)))
-        return interval(self.values, statistic=self.statistic, confidence=confidence, resamples=resamples)
-
-
-@dataclass(frozen=True)
-class Exact:
-    """A number without uncertainty, such as a count of passes."""
-
-    value: float
-    runs: tuple[float, ...] = ()
-
-    def interval(self, confidence: float) -> Interval:
-        return Interval(self.value, self.value, self.value, 1)
+def _ratio(width: float, room: float) -> float:
+    return width / room if room > 0 else math.inf if width > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -118,7 +114,7 @@ class Statement:
 
     text: str
     criterion: Criterion
-    quantity: Quantity | Exact | None = None
+    quantity: Measured | None = None
     reason: str = ""
 
 
@@ -152,7 +148,7 @@ class Judgement:
         counts, tested = self.counts, self.tested
         if counts[Outcome.NOT_RUN]:
             return Verdict.INCOMPLETE
-        if not tested:
+        if not tested or tested < TESTABLE * len(self.findings):
             return Verdict.NOT_TESTABLE
         if counts[Outcome.HOLDS] == tested:
             return Verdict.REPRODUCED
@@ -161,39 +157,80 @@ class Judgement:
         return Verdict.CONTRADICTED if counts[Outcome.CONTRADICTED] > (1 - LARGELY) * tested else Verdict.UNDECIDED
 
     @property
+    def share(self) -> str:
+        """How many of the tested statements hold, and what became of the others."""
+        counts = self.counts
+        others = (Outcome.CONTRADICTED, Outcome.UNDECIDED, Outcome.NOT_TESTABLE, Outcome.NOT_RUN)
+        parts = [f"{counts[Outcome.HOLDS]} of {self.tested} statements hold"] if self.tested else []
+        return ", ".join([*parts, *(f"{counts[outcome]} {outcome}" for outcome in others if counts[outcome])])
+
+    @property
     def sentence(self) -> str:
         """The verdict with the share of statements that hold, and what would decide it."""
-        words = f"{self.verdict} ({self.counts[Outcome.HOLDS]} of {self.tested} statements hold)"
-        return f"{words}; {self._remedy()}" if self.verdict is Verdict.UNDECIDED else words
+        words = f"{self.verdict} ({self.share})" if self.findings else str(self.verdict)
+        return f"{words}; {self.remedy}" if self.verdict is Verdict.UNDECIDED else words
 
-    def _remedy(self) -> str:
+    @property
+    def needed(self) -> float:
         """How many times as many examples would decide half of the undecided statements, were their values right."""
         open_ = [f for f in self.findings if f.outcome is Outcome.UNDECIDED and f.interval is not None]
         factors = sorted(_factor(f) for f in open_)
-        middle = factors[(len(factors) - 1) // 2]
-        if not math.isfinite(middle):
+        return factors[(len(factors) - 1) // 2] if factors else math.inf
+
+    @property
+    def remedy(self) -> str:
+        """What would decide the claim."""
+        if not math.isfinite(self.needed):
             return "more examples would not decide it: the values lie on the borders, or the trainings disagree"
-        return f"about {math.ceil(middle):,} times as many examples would decide half of the open statements"
+        return f"about {math.ceil(self.needed):,} times as many examples would decide half of the open statements"
 
 
 def judge(statements: Sequence[Statement], error: float = ERROR) -> Judgement:
-    """Judge a claim. Its intervals hold together with confidence 1 - error (Bonferroni over what was tested)."""
-    tested = sum(statement.quantity is not None for statement in statements)
-    confidence = 1 - error / max(1, tested)
-    return Judgement(tuple(_finding(statement, confidence) for statement in statements))
+    """Judge a claim. Its intervals hold together with confidence 1 - error (Bonferroni over what is uncertain)."""
+    quantities = [statement.quantity for statement in statements]
+    uncertain = sum(quantity is not None and not isinstance(quantity, Exact) for quantity in quantities)
+    bounds = _intervals(quantities, 1 - error / max(1, uncertain))
+    return Judgement(tuple(map(_finding, statements, bounds)))
 
 
-def _finding(statement: Statement, confidence: float) -> Finding:
-    if statement.quantity is None:
+def _intervals(quantities: Sequence[Measured | None], confidence: float) -> list[Interval | None]:
+    """The interval of each quantity; means over equally many examples share their resamples."""
+    out: list[Interval | None] = [None] * len(quantities)
+    plain: defaultdict[int, list[int]] = defaultdict(list)
+    for i, quantity in enumerate(quantities):
+        if isinstance(quantity, Quantity) and quantity.statistic is None:
+            plain[len(quantity.values)].append(i)
+        elif quantity is not None:
+            out[i] = quantity.interval(confidence)
+    for places in plain.values():
+        rows = [quantity.values for i in places if isinstance(quantity := quantities[i], Quantity)]
+        for i, bounds in zip(places, mean_intervals(rows, confidence), strict=True):
+            out[i] = bounds
+    return out
+
+
+def _finding(statement: Statement, bounds: Interval | None) -> Finding:
+    if statement.quantity is None or bounds is None:
         return Finding(statement, Outcome.NOT_TESTABLE if statement.reason else Outcome.NOT_RUN)
-    bounds = statement.quantity.interval(confidence)
     return Finding(statement, statement.criterion.judge(bounds, statement.quantity.runs), bounds)
 
 
 def _factor(finding: Finding) -> float:
-    """The width of an interval shrinks with the root of the number of examples."""
-    bounds, criterion = finding.interval, finding.statement.criterion
-    assert bounds is not None
-    distance = criterion.distance(bounds.value)
-    width = np.nanmax([bounds.high - bounds.value, bounds.value - bounds.low, 0.0])
-    return float((width / distance) ** 2) if distance > 0 and width > distance else math.inf
+    """Times as many examples; the width of an interval shrinks with their root. Infinite if the trainings disagree."""
+    assert finding.interval is not None
+    shortage = finding.statement.criterion.shortage(finding.interval)
+    return shortage**2 if shortage > 1 else math.inf
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many of some statements, all of which were run, hold: from those that surely do to those that may."""
+
+    statements: tuple[Statement, ...]
+    runs: tuple[float, ...] = ()
+
+    def interval(self, confidence: float) -> Interval:
+        findings = judge(self.statements, 1 - confidence).findings
+        counts = Counter(finding.outcome for finding in findings)
+        value = sum(f.interval is not None and f.statement.criterion.allows(f.interval.value) for f in findings)
+        return Interval(value, counts[Outcome.HOLDS], len(findings) - counts[Outcome.CONTRADICTED], len(findings))
