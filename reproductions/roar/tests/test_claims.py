@@ -122,6 +122,7 @@ def test_a_claim_that_needs_a_leaking_curve_is_fragile():
     e = evidence(areas=areas)
     assert not CLAIMS["4"].fragile(e)
     areas[place] = areas[place] | {"integrated gradients": area(0.1, leak=LEAK)}
+    e = evidence(areas=areas)
     verdicts = {leaks: judged.verdict for leaks, judged in CLAIMS["4"].by_leaks(e).items()}
     assert verdicts == {Leaks.AS_MEASURED: YES, Leaks.BOUND: OPEN, Leaks.NOISE: OPEN}
     assert CLAIMS["4"].fragile(e)
