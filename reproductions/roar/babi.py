@@ -69,7 +69,8 @@ def _conclusions(part: Curves, areas: Areas) -> Iterator[str]:
     paper = {m: AREAS[PLACE][m][0] / 100 for m in areas}
     explained = [m for m, f in areas.items() if f.value < paper[m] <= without_rises(part, m)]
     if explained:
-        yield f"The rises explain why {' and '.join(explained)} lie below the paper: without them they would not."
+        names = " and ".join(explained)
+        yield f"Rises are enough to explain why {names} lie below the paper: without any they would not."
     rest = [m for m, f in areas.items() if m not in explained and abs(f.value - paper[m]) > APART]
     if rest:
         gaps = ", ".join(f"{m} ({100 * areas[m].value:.0f} against {100 * paper[m]:.0f})" for m in rest)
@@ -78,7 +79,11 @@ def _conclusions(part: Curves, areas: Areas) -> Iterator[str]:
 
 def _weighted(plain: float, weighted: float, seeds: int, rise: float) -> str:
     """Whether the published variant of IG brings the area closer to the paper's."""
-    rises = f" Its accuracy rises too, by {100 * rise:.0f} points after the first step." if rise > APART else ""
+    rises = (
+        f" Its accuracy rises too, by {100 * rise:.0f} points after the first step (a leak, or a failed training)."
+        if rise > APART
+        else ""
+    )
     closer = "closer to the paper's" if weighted - plain > APART else "no closer to the paper's"
     return (
         f"The weighted variant that the published code computes has {100 * weighted:.1f} ({counted(seeds)}) where the "
