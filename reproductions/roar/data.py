@@ -52,8 +52,14 @@ def sst(source: Path) -> Splits:
 
 def babi(source: Path, task: int) -> Splits:
     """Train and dev, shuffled and split again at 8,500; sentences joined by ' . ', the question without '?'."""
-    parts = {split: list(read(source / "babi" / f"task{task}_{split}.jsonl.gz")) for split in ("train", "dev", "test")}
+    files = {split: source / "babi" / f"task{task}_{split}.jsonl.gz" for split in ("train", "dev", "test")}
+    parts = {split: list(read(path)) if path.exists() else [] for split, path in files.items()}
     rest = [*parts["train"], *parts["dev"]]
+    if len(rest) <= BABI_TRAIN or not parts["test"]:
+        raise SystemExit(
+            f"{source / 'babi'} has {len(rest):,} training and {len(parts['test']):,} test questions of task {task}; "
+            "the paper has 10,000 and 1,000 (en-10k)."
+        )
     random.Random(0).shuffle(rest)
     splits = {"train": rest[:BABI_TRAIN], "dev": rest[BABI_TRAIN:], "test": parts["test"]}
     return {split: [_question(row) for row in rows] for split, rows in splits.items()}

@@ -49,8 +49,9 @@ def _babi(e: Evidence) -> Iterator[str]:
         curves = e.curves[("bAbI-1", LSTM), "recursive"]
         free = {m: 100 * without_rises(curves, m) for m in (IXG, IG)}
         yield (
-            f"**bAbI-1** differs from the paper ({_pairs(areas, 'bAbI-1')}). Input x gradient and IG are lower because "
-            f"their curves rise again: without these rises their areas would be {free[IXG]:.0f} and {free[IG]:.0f}. "
+            f"**bAbI-1** differs from the paper ({_pairs(areas, 'bAbI-1')}). The curves of input x gradient and IG "
+            f"rise again, which is enough to explain theirs: without any rise they would be {free[IXG]:.0f} and "
+            f"{free[IG]:.0f}. "
             "Why attention is higher is not explained."
         )
 

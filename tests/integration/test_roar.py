@@ -105,3 +105,15 @@ def test_what_cannot_be_is_a_sentence(tmp_path: Path) -> None:
     done = run("run", "plan.yaml", "--only", "seed", cwd=tmp_path)
     assert done.returncode == 2
     assert "write name=value" in done.stderr
+
+
+def test_only_may_be_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Every tag counts, not the last one alone."""
+    from assay.cli.main import app
+
+    asked = []
+    monkeypatch.setattr("assay.status", lambda plan, **options: asked.append(options["only"]))
+    monkeypatch.setattr("assay.cli.run.print_missing", lambda *_: None)
+    app(["run", "plan.yaml", "--only", "study=a,b", "--only", "seed=0", "--dry-run"])
+    app(["run", "plan.yaml", "--dry-run"])
+    assert asked == [{"study": "a,b", "seed": "0"}, None]

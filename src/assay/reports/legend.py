@@ -48,6 +48,8 @@ def _variances(shown: Sequence[Point], bars: bool) -> Iterator[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
+    if not any(p.n for p in shown):  # numbers without examples, such as those of one synthetic problem
+        return
     over = f"95 % over {_count([p.n for p in shown if p.n])} examples"
     yield (
         Line2D([], [], color="black", linestyle="", marker="|", markersize=10, label=over)

@@ -1,0 +1,1 @@
+"""Full-scale plans of ROAR. Not run here."""
