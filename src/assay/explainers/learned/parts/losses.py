@@ -7,16 +7,13 @@ position and x'' the one where 1 - a keeps it: L = w_p L_p(F(x'), p) + w_a L_a(a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
 from assay.core.ranges import NOT_NEGATIVE, check_ranges
-
-InverseLoss = Literal["log", "probability", "negative_entropy"]
-SparsityLoss = Literal["bce", "l1"]
+from assay.explainers.learned.parts.forms import InverseLoss, SparsityLoss
 
 
 @dataclass(frozen=True)
@@ -36,13 +33,14 @@ class OutputKind:
     """How outputs (B,C) are read: classes that exclude each other, independent ones, or one number."""
 
     independent: bool = False  # multi-label: a sigmoid per class
-    spread: float | None = None  # regression: the standard deviation of the outputs on the data
+    spread: float | Tensor | None = None  # regression: the standard deviation of the outputs on the data; or (B,1)
 
 
 def preservation_loss(logits: Tensor, target: Tensor, kind: OutputKind) -> Tensor:
-    """(B,) L_p: cross entropy of F(x') against the distribution `target` (B,C); regression: (F(x') - F(x))^2 / spread^2.
+    """(B,) L_p: cross entropy of F(x') against the distribution `target` (B,C).
 
-    It is at least the entropy of the target, and equal to it where F(x') = F(x).
+    It is at least the entropy of the target, and equal to it where F(x') = F(x). Regression: squared difference in
+    units of the spread.
     """
     if kind.spread is not None:
         return ((logits - target) / kind.spread).square().sum(-1)
