@@ -125,13 +125,13 @@ def fit_texts_to(
 ) -> Fitted:
     """Fit to texts that are encoded already, as a search does many times."""
     model = texts.model
-    removal, scale = fit_removal(model, settings), "raw" if model.task == "regression" else settings.scale
+    removal, scale = fit_removal(texts, settings), "raw" if model.task == "regression" else settings.scale
     independent, shapley, spread = model.task == "multi_label", None, _output_spread(texts)
     if settings.objective != "masking":
         values = mask_values(texts, removal, settings.masks, settings.seed, folder=folder, progress=progress)
         spread = value_spread(texts, values, scale, independent=independent)
         shapley = ShapleyObjective(values, scale, independent, spread)
-    reference = reference_for(model, settings)
+    reference = None if removal.shortens else removal.name  # what a mask blends with; None: the model's default
     attributor = new_attributor(model, settings)
     name = settings.criterion.name
     history = fit(
@@ -160,24 +160,24 @@ def check_model(model: Model, settings: AmlFit) -> None:
         )
     if model.family.images and settings.architecture == "encoder":
         raise UnsupportedError(NO_TEXT)
-    if settings.objective != "shapley" and fit_removal(model, settings).shortens:
+    if settings.objective != "shapley" and removal_for(model, settings.removal, warn=False).shortens:
         raise SpecError(
             f"removal={settings.removal!r} has no embedding that a mask could blend with; use mask_token, pad, unk or "
             "zero, or objective=shapley"
         )
 
 
-def fit_removal(model: Model, settings: AmlFit) -> Removal:
-    """The removal of the settings, of the metric (shapley), or the model's default."""
+def fit_removal(texts: FitTexts, settings: AmlFit) -> Removal:
+    """The removal of the settings, of the metric (shapley), or the model's default.
+
+    Where a model adds no special tokens, deleting everything leaves nothing to read.
+    """
+    model = texts.model
     if settings.removal is None and settings.objective == "shapley":
-        return metric_removal(model, settings.criterion.first)
+        removal = metric_removal(model, settings.criterion.first)
+        if not removal.shortens or all((encoding.unit_of < 0).any() for encoding in texts.encodings):
+            return removal
     return removal_for(model, settings.removal)
-
-
-def reference_for(model: Model, settings: AmlFit) -> str | None:
-    """The removal whose embeddings a mask blends with; the model's default if units were deleted."""
-    removal = fit_removal(model, settings)
-    return None if removal.shortens else removal.name
 
 
 def new_attributor(model: Model, settings: AmlFit) -> Attributor:
