@@ -38,7 +38,7 @@ app = command_app(
     "fit",
     "assay fit aml --model FOLDER --data reviews/ --output explainer",
     "assay fit aml --model FOLDER --data reviews/ --metric sufficiency --masks 32 --output explainer",
-    "assay explain --model FOLDER --method \"aml('explainer')\" 'a modest pleasure'",
+    "assay fit aml --model FOLDER --data reviews/ --objective masking --search 30 --output explainer",
 )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from assay.core.metric_facts import MetricFacts
 from assay.core.types import Attribution, Bools, Example, Span, Unit
-from assay.faithfulness.measuring import descending_order as descending_order
+from assay.faithfulness.protocol import descending_order as descending_order
 
 Ints = NDArray[np.int64]
 Words = Literal["none", "sum", "max"]

@@ -8,17 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.core.types import Floats, Scale, Target
+from assay.core.types import Scale, Target
 from assay.faithfulness.protocol import Ints, get_protocol
 from assay.masking.game import Game
 from assay.masking.removal import REMOVALS, Removal, removal_for
 from assay.models.model import Model
 from assay.models.target import values_of
-
-
-def descending_order(scores: Floats | NDArray[Any]) -> Ints:
-    """Indices of units from the highest score to the lowest; equal scores in reading order."""
-    return np.argsort(-np.asarray(scores, np.float64), kind="stable")
 
 
 def metric_removal(model: Model, metric: Any) -> Removal:

@@ -13,7 +13,7 @@ from assay.core.types import Floats, Target
 from assay.explainers.learned.parts.attribution_model import Attributor
 from assay.explainers.learned.parts.fitted import class_outputs
 from assay.faithfulness.criterion import Criterion
-from assay.faithfulness.measuring import descending_order
+from assay.faithfulness.protocol import descending_order
 from assay.fitting.texts import FitTexts
 from assay.masking.units import unit_scores
 

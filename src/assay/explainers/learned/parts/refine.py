@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from assay.explainers.learned.parts.soft_mask import MaskedBatch, MaskingLoss
 from assay.faithfulness.criterion import Criterion
-from assay.faithfulness.measuring import descending_order
+from assay.faithfulness.protocol import descending_order
 from assay.masking.units import unit_scores
 from assay.models.encoding import Batch
 from assay.models.model import Model
