@@ -36,6 +36,7 @@ ONLY_IN = {  # third-party packages and where they may be imported
     "flask": ("web/",),
     "cyclopts": ("cli/",),
     "peft": ("models/from_folder.py",),
+    "optuna": ("fitting/search.py",),
     "captum": (),
     "pickle": (),
 }
