@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -17,19 +17,23 @@ from transformers import PreTrainedModel
 
 import assay
 from assay.core.attributions import Attributions
+from assay.datasets.examples import as_examples
 from assay.explainers import METHODS
+from assay.models.load import load_model
 from assay.models.model import Model
-from assay.models.readout import AssayHead
+from assay.models.readout import AssayHead, LabelWords
 from families import CASES, model_of, precise
 
 # Budgets that run fast. A method that is not listed runs with its defaults: a new method needs no edit here.
 SPECS = {
+    "aml": "aml(epochs=10, masks=4, learning_rate=5e-3, batch_size=5)",  # how its explainers are fitted
     "beam_search": "beam_search(beam=2)",
     "ensemble": "ensemble([lime(samples=48), integrated_gradients(steps=4), average_attention])",
     "gradient_shap": "gradient_shap(samples=4)",
     "integrated_gradients": "integrated_gradients(steps=6)",
     "kernel_shap": "kernel_shap(samples=64)",
     "lime": "lime(samples=48)",
+    "mask_optimisation": "mask_optimisation(steps=4)",
     "smooth_grad": "smooth_grad(samples=4)",
     "weighted_integrated_gradients": "weighted_integrated_gradients(steps=6)",
 }
@@ -42,7 +46,7 @@ UNSUPPORTED: dict[tuple[str, str], str] = {
     ("weighted_integrated_gradients", "deberta_v2"): "normalises each word embedding",  # its path leads to 0
     **{
         (method, "bilstm_attention"): "is not a transformer and has no blocks"
-        for method in ("alti", "decompx", "globenc", "value_norm_attention", "value_zeroing")
+        for method in ("alti", "aml", "decompx", "globenc", "value_norm_attention", "value_zeroing")
     },
 }
 
@@ -68,6 +72,37 @@ def spec(method: str) -> str:
     return SPECS.get(method, method)
 
 
+def method_for(method: str, model: Any) -> Any:
+    """What `explain` takes for a method: a spec, or an explainer that was fitted to such a model."""
+    return fitted_to(model) if method == "aml" else spec(method)
+
+
+def fitted_to(model: Any) -> Any:
+    """A tiny explainer, fitted once for each kind of model; those with a fuse or other precision use it too."""
+    loaded = load_model(model)
+    prompted = isinstance(loaded.readout, LabelWords)
+    return _fitted(loaded.family.name, loaded.task, len(loaded.labels), prompted)
+
+
+@cache
+def _fitted(family: str, task: str, outputs: int, prompted: bool) -> Any:
+    for case in CASES:
+        model = model_of(case)
+        kind = (model.family.name, model.task, len(model.labels), isinstance(model.readout, LabelWords))
+        if kind == (family, task, outputs, prompted):
+            inputs = list(CASES[case].inputs)
+            data = [as_example(given, i) for i, given in enumerate(inputs * (40 // len(inputs)))]
+            with quiet(), warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message=".*(holding out|are longer than|also among those)")
+                return replace(assay.fit(model, data, spec("aml"), progress=False), any_model=True)
+    raise LookupError(f"no case has a {family} model for {task} with {outputs} outputs")
+
+
+def as_example(given: Any, i: int) -> Any:
+    example = next(iter(as_examples([given])))
+    return replace(example, id=str(i))
+
+
 def given_to(method: str, case: str) -> list[Any]:
     """The inputs of a case, without the two longest texts for a search, which would take half of the time."""
     inputs = list(CASES[case].inputs)
@@ -84,7 +119,7 @@ def quiet() -> Iterator[None]:
 
 def explain(model: Any, inputs: Any, method: str, **options: Any) -> Any:
     with quiet():
-        return assay.explain(model, inputs, spec(method), progress=False, **options)
+        return assay.explain(model, inputs, method_for(method, model), progress=False, **options)
 
 
 @cache

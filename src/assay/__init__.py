@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay.api.evaluate import evaluate
     from assay.api.explain import explain
     from assay.api.explain_file import explain_file
+    from assay.api.fit import fit, load_explainer
     from assay.api.list_datasets import list_datasets
     from assay.api.randomise import randomise
     from assay.api.register import load_plugin, register
@@ -56,7 +57,9 @@ _LAZY = {
     "evaluate": "assay.api.evaluate",
     "explain": "assay.api.explain",
     "explain_file": "assay.api.explain_file",
+    "fit": "assay.api.fit",
     "list_datasets": "assay.api.list_datasets",
+    "load_explainer": "assay.api.fit",
     "load_dataset": "assay.datasets.load",
     "load_model": "assay.models.load",
     "pack": "assay.api.archive",
@@ -96,8 +99,10 @@ __all__ = [
     "evaluate",
     "explain",
     "explain_file",
+    "fit",
     "list_datasets",
     "load_dataset",
+    "load_explainer",
     "load_model",
     "load_plugin",
     "pack",

@@ -32,6 +32,7 @@ from runs import (
     for_each,
     given_to,
     hook_free,
+    method_for,
     spec,
     with_fuse,
     works_on,
@@ -81,7 +82,7 @@ def test_one_finite_score_per_unit(case, method):
         assert a.scores.dtype == np.float32
         assert np.isfinite(a.scores).all()
         assert np.abs(a.scores).max() > 1e-6
-        assert a.method == Spec.of(METHODS.make(spec(method)))
+        assert a.method == Spec.of(made(method_for(method, model_of(case))))
         texts = (given,) if isinstance(given, str) else given
         if isinstance(given, str | tuple):
             assert all(u.text == texts[u.segment][u.start : u.end] and u.text.strip() == u.text for u in a.units)
@@ -97,6 +98,10 @@ def test_all_of_a_text_is_scored(case):
         for segment, text in enumerate((given,) if isinstance(given, str) else given):
             covered = "".join(u.text for u in a.units if u.segment == segment)
             assert covered.replace(" ", "") == text.replace(" ", "")
+
+
+def made(method):
+    return METHODS.make(method) if isinstance(method, str) else method
 
 
 # --- batching ----------------------------------------------------------------------------------------------------
@@ -368,7 +373,7 @@ def test_the_attention_implementation_comes_back(case, implementation):
 def test_one_warning_where_there_is_no_mask_token(case, method):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        assay.explain(model_of(case), [CASES[case].inputs[1]], spec(method))
+        assay.explain(model_of(case), [CASES[case].inputs[1]], method_for(method, model_of(case)))
     messages = [str(w.message) for w in caught]
     assert len(messages) == int(CASES[case].warns), messages
     assert all("has no mask token" in message for message in messages)

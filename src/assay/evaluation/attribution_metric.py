@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.core.metric_facts import MetricFacts
-from assay.core.types import Attribution, Bools, Example, Floats, Span, Unit
+from assay.core.types import Attribution, Bools, Example, Span, Unit
+from assay.faithfulness.protocol import descending_order as descending_order
 
 Ints = NDArray[np.int64]
 Words = Literal["none", "sum", "max"]
@@ -32,11 +33,6 @@ def without_unseen(attribution: Attribution) -> Attribution:
     if len(index) == len(attribution.units):
         return attribution
     return replace(attribution, units=tuple(attribution.units[i] for i in index), scores=attribution.scores[index])
-
-
-def descending_order(scores: Floats) -> Ints:
-    """Indices of units from the highest score to the lowest; equal scores in reading order."""
-    return np.argsort(-np.asarray(scores, np.float64), kind="stable")
 
 
 def rationale_units(units: Sequence[Unit], example: Example) -> Bools:

@@ -11,7 +11,7 @@ from assay.core.errors import SpecError, UnsupportedError
 from assay.core.spec import Spec, check_numbers
 from assay.core.types import Attribution
 from assay.explainers import METHODS
-from assay.explainers.protocols import BlackBox, Composite, Reader, why_not_a_method
+from assay.explainers.protocols import BlackBox, Composite, Learned, Reader, why_not_a_method
 from assay.models.model import Model
 
 
@@ -33,8 +33,28 @@ def named_methods(methods: Iterable[Any]) -> dict[str, Any]:
             method, "__dict__", {}
         ).items():  # an object was not built from a spec, which is checked
             check_numbers(name, value)
-        by_name[str(given) if isinstance(given, str | Spec) else str(Spec.of(given, full=False))] = method
+        by_name[_name(given, method, by_name)] = method
     return by_name
+
+
+def _name(given: Any, method: Any, taken: Mapping[str, Any]) -> str:
+    """The name of a method in tables: its spec as the caller wrote it.
+
+    A method that names files has a `title` without their folders, which mean nothing on another machine.
+    """
+    title = getattr(method, "title", None)
+    if title is None:
+        return str(given) if isinstance(given, str | Spec) else str(Spec.of(given, full=False))
+    return str(Spec.of(method, full=False)) if title in taken and taken[title] != method else str(title)
+
+
+def check_fitted(methods: Iterable[Any], model: Model) -> None:
+    """Refuse explainers that were fitted to another model, before anything runs."""
+    for method in methods:
+        if isinstance(method, Learned):
+            method.check_fitted(model)
+        if isinstance(method, Composite):
+            check_fitted((METHODS.make(part) for part in method.parts), model)
 
 
 def default_method(model: Model) -> str:

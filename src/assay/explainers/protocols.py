@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -99,6 +100,17 @@ class Reader(Method, Protocol):
 
     def read(self, example: Example, units: Sequence[Unit], label: str, labels: Sequence[str]) -> Floats | Scores:
         """Return scores (U,) of the units for the class `label`, one of the model's `labels`."""
+
+
+@runtime_checkable
+class Learned(Method, Protocol):
+    """A method that was fitted to a model, which is the only one it explains."""
+
+    def check_fitted(self, model: Model) -> None:
+        """Raise unless it can explain this model."""
+
+    def save_pretrained(self, folder: str | Path) -> Any:
+        """Write the explainer to a folder."""
 
 
 def why_not_a_method(candidate: Any) -> str | None:

@@ -15,7 +15,7 @@ from assay.core.types import Attribution, Cost, Example, Target
 from assay.explainers import METHODS
 from assay.explainers.black_box import explain_black_box
 from assay.explainers.composite import combine
-from assay.explainers.methods import check_visible, with_baseline
+from assay.explainers.methods import check_fitted, check_visible, with_baseline
 from assay.explainers.protocols import BlackBox, Composite, Reader
 from assay.explainers.round import Round
 from assay.explainers.white_box import explain_white_box
@@ -71,6 +71,7 @@ class Session:
         loaded = load_model(model)
         check_visible(methods, loaded)
         token_names(loaded, special_tokens)  # refuses what the model cannot have
+        check_fitted(methods.values(), loaded)
         by_name = {name: with_baseline(method, removal) for name, method in methods.items()}
         if batch_tokens is not None and batch_tokens < 1:
             raise SpecError(f"batch_tokens={batch_tokens}: give at least 1, or leave it out")

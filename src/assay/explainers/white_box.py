@@ -51,7 +51,7 @@ def batch_with_units(
     unit_of = torch.full_like(batch.ids, -1)
     for row, encoding in zip(unit_of, encodings, strict=True):
         row[: len(encoding)] = torch.from_numpy(encoding.unit_of)
-    batch = replace(batch, unit_of=unit_of, seeds=seeds)
+    batch = replace(batch, unit_of=unit_of, seeds=seeds, encodings=tuple(encodings))
     return batch if budget is None else replace(batch, budget=budget)
 
 

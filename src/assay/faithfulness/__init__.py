@@ -2,4 +2,4 @@
 
 from assay.core.catalog import Catalog
 
-FAITHFULNESS = Catalog("assay.faithfulness", "faithfulness metric", skip=("protocol",))
+FAITHFULNESS = Catalog("assay.faithfulness", "faithfulness metric", skip=("criterion", "measuring", "protocol"))

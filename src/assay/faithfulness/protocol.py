@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from assay.core.errors import SpecError, nearest
 from assay.core.metric_facts import MetricFacts
-from assay.core.types import Bools, Scale
+from assay.core.types import Bools, Floats, Scale
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -71,6 +71,11 @@ class FaithfulnessMetric(Protocol):
 
     def curve(self, values: Values, value_full: float) -> Values:
         """Return the curve to plot: one number per mask."""
+
+
+def descending_order(scores: Floats | Values) -> Ints:
+    """Return the indices of units from the highest score to the lowest; equal scores in reading order."""
+    return np.argsort(-np.asarray(scores, np.float64), kind="stable")
 
 
 def prefix_masks(order: Ints, counts: list[int], *, kept: bool) -> Bools:

@@ -81,6 +81,7 @@ class Batch:
     unit_of: Tensor | None = None  # (B,T)
     seeds: tuple[int, ...] = ()  # of each example's random generator
     budget: int = 1 << 30  # positions that may run at once
+    encodings: tuple[Encoding, ...] = ()  # of the examples, where a method may need their texts
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -94,17 +95,19 @@ class Batch:
 
     def repeat(self, times: int) -> Batch:
         """`times` copies of the batch: rows 0..B-1, 0..B-1, ..."""
-        return self._rows(lambda t: t.repeat(times, *[1] * (t.dim() - 1)), self.seeds * times)
+        return self._rows(lambda t: t.repeat(times, *[1] * (t.dim() - 1)), list(range(len(self))) * times)
 
     def take(self, index: Sequence[int]) -> Batch:
         """The rows of an index, which may repeat."""
         chosen = torch.as_tensor(list(index), device=self.ids.device)
-        return self._rows(lambda t: t[chosen], tuple(self.seeds[i] for i in index) if self.seeds else ())
+        return self._rows(lambda t: t[chosen], index)
 
-    def _rows(self, change: Callable[[Tensor], Tensor], seeds: tuple[int, ...]) -> Batch:
+    def _rows(self, change: Callable[[Tensor], Tensor], index: Sequence[int]) -> Batch:
         names = ("ids", "mask", "types", "positions", "readout", "pixels", "weights", "embeddings", "unit_of")
         changed: dict[str, Any] = {name: t if t is None else change(t) for name in names for t in [getattr(self, name)]}
-        return replace(self, seeds=seeds, **changed)
+        seeds = tuple(self.seeds[i] for i in index) if self.seeds else ()
+        encodings = tuple(self.encodings[i] for i in index) if self.encodings else ()
+        return replace(self, seeds=seeds, encodings=encodings, **changed)
 
 
 def collate(rows: Sequence[Rows], pad_id: int, device: torch.device, dtype: torch.dtype) -> Batch:

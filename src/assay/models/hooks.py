@@ -224,6 +224,26 @@ def word_embeddings(hf: PreTrainedModel, family: Family, embeddings: Tensor) -> 
 
 
 @contextmanager
+def block_states(hf: PreTrainedModel) -> Iterator[list[Tensor]]:
+    """A list that a forward pass fills with the states (B,T,D) before the first block and after each block."""
+    states: list[Tensor] = []
+
+    def before(module: nn.Module, args: Any, kwargs: Any) -> None:
+        states.append(args[0] if args else kwargs["hidden_states"])
+
+    def after(module: nn.Module, args: Any, output: Any) -> None:
+        states.append(output if isinstance(output, Tensor) else output[0])
+
+    in_order = blocks(hf)
+    first = in_order[0].register_forward_pre_hook(before, with_kwargs=True)
+    with ExitStack() as stack:
+        stack.callback(first.remove)
+        for block in in_order:
+            stack.enter_context(hooked(block, after))
+        yield states
+
+
+@contextmanager
 def highest_states(hf: PreTrainedModel, family: Family, mask: Tensor) -> Iterator[list[Tensor]]:
     """A list that a forward pass fills with the (B,D) maximum of each layer's states over the positions in `mask`."""
     layers_seen: list[Tensor] = []

@@ -280,6 +280,14 @@ class Model:
             return self.logits(batch)
 
     @torch.no_grad()
+    def states(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Logits (B,C), and the states (B,L+1,T,D) before the first block and after each block."""
+        hooks.need_blocks(self.hf, self.family)
+        with self.frozen(), hooks.block_states(self.hf) as layers:
+            logits = self.logits(batch)
+        return logits, torch.stack(layers, 1)
+
+    @torch.no_grad()
     def highest_states(self, batch: Batch) -> Tensor:
         """(B,L,D) the maximum over positions of each dimension of the hidden states, per layer."""
         with self.frozen(), hooks.highest_states(self.hf, self.family, batch.mask) as layers:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
@@ -96,6 +99,13 @@ class Targets:
     def take(self, index: Sequence[int]) -> Targets:
         full = None if self.full is None else self.full[list(index)]
         return Targets(tuple(self.requested[i] for i in index), self.scale, self.independent, full)
+
+
+def values_of(outputs: NDArray[Any], target: Target, scale: Scale, *, independent: bool) -> NDArray[np.float64]:
+    """Class outputs (M,C) of one input as values (M,) of a target with a known label, in float64."""
+    targets = Targets((Target(target.label, target.against, scale),), scale, independent)
+    values: NDArray[np.float64] = targets.values(torch.from_numpy(outputs).double()).numpy()
+    return values
 
 
 def parse_target(target: object, labels: Sequence[str], task: str) -> Target:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +14,8 @@ import toys
 from assay import InputError, ModelError, SpecError, Target, TargetError, UnsupportedError
 from assay.explainers import METHODS
 from assay.explainers.protocols import MethodFacts
+from assay.fitting.aml import fit_aml
+from assay.fitting.settings import AmlFit
 
 GOOD = "a modest pleasure"
 
@@ -125,10 +127,17 @@ def poisoned():
     return assay.load_model((hf, toys.wordpiece()))
 
 
+def fitted_to_a_healthy_model(texts):
+    data = assay.load_dataset(texts * 5)
+    settings = AmlFit(epochs=1, masks=2)
+    return replace(fit_aml(toys.bert(), data, data, settings, progress=False), any_model=True)
+
+
 @pytest.mark.parametrize("method", [m for m in METHODS.names if m != "random"])
 def test_nan_names_its_input(poisoned, method):
     """In any batch, at any place, for every method that asks the model anything."""
     texts = ["a film is not a bad film , not a sad film", "a film", "a slow poem", "bad", "it is a good plot"]
+    method = fitted_to_a_healthy_model(texts) if method == "aml" else method
     with pytest.raises(InputError) as error:
         assay.explain(poisoned, texts, method)
     assert error.value.index == 2

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.faithfulness.measuring import metric_removal
 from assay.faithfulness.protocol import get_protocol
 from assay.models.model import Model
-from assay.studies.evaluate.task import metric_removal
 
 MANY = 1000  # units of an imaginary text, enough that every share is a whole number of units
 

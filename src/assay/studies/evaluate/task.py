@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import torch
 
 from assay.core.attributions import Attributions
 from assay.core.errors import SpecError
@@ -22,12 +21,11 @@ from assay.evaluation.metrics import is_faithfulness
 from assay.experiments.job import JobContext, JobResult, Row
 from assay.explainers.round import Round
 from assay.explainers.session import Session
-from assay.faithfulness.protocol import get_protocol
+from assay.faithfulness.measuring import metric_removal, target_values
 from assay.masking.game import Game
-from assay.masking.removal import REMOVALS, removal_for
+from assay.masking.removal import removal_for
 from assay.masking.units import kind_for
 from assay.models.model import Model
-from assay.models.target import Targets
 from assay.studies.evaluate.draws import Draws
 from assay.training.gold_labels import GoldLabels, gold_labels
 
@@ -281,20 +279,6 @@ def weights(
         for name, metric in metrics.items()
         if hasattr(metric, "weight")
     }
-
-
-def metric_removal(model: Model, metric: Any) -> Any:
-    """The removal of the metric or its protocol, or the model's default if the model does not support it."""
-    name = metric.facts.removal or get_protocol(metric.protocol).removal
-    removal = REMOVALS.make(name)
-    return removal if removal.available(model) is None else removal_for(model, None)
-
-
-def target_values(model: Model, outputs: Any, target: Target, metric: Any) -> list[float]:
-    """Class outputs (M,C) as values of the explained class on the metric's scale; regression is always raw."""
-    scale: Scale = "raw" if model.task == "regression" else metric.facts.scale or get_protocol(metric.protocol).scale
-    targets = Targets((Target(target.label, target.against, scale),), scale, model.task == "multi_label")
-    return [float(v) for v in targets.values(torch.from_numpy(outputs).double())]
 
 
 def agreement(attributions: Mapping[str, Attributions], measure: Any) -> dict[str, list[float]]:

@@ -1,0 +1,235 @@
+"""Attributive masking learning (Barkan et al. 2024); its explainers may also learn Shapley values (FastSHAP)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from assay.core.errors import SpecError, UnsupportedError
+from assay.core.ranges import POSITIVE, Range, check_ranges
+from assay.core.spec import Spec
+from assay.core.types import Scores
+from assay.explainers.learned.parts.attribution_model import Reading
+from assay.explainers.learned.parts.fitted import Fitted, class_outputs
+from assay.explainers.learned.parts.folder import FIT, folder_digest, found_folder, load_fitted, save_fitted
+from assay.explainers.learned.parts.refine import (
+    Descent,
+    MaskPath,
+    Selection,
+    chosen,
+    logit_path,
+    noise_path,
+    oracle_steps,
+    weight_path,
+)
+from assay.explainers.learned.parts.soft_mask import masked_batch
+from assay.explainers.protocols import MethodFacts
+from assay.faithfulness.criterion import criterion_of
+from assay.models.encoding import Batch
+from assay.models.model import Model
+from assay.models.target import Targets
+
+Tune = Literal["logits", "head", "all", "noise"]
+RATES: dict[Tune, float] = {"logits": 0.3, "head": 1e-4, "all": 4e-5, "noise": 1.0}
+IN_MEMORY = "in_memory"  # name of an explainer that no folder holds
+
+
+@dataclass(frozen=True)
+class Aml:
+    """scores = G(x, y), a model that `assay fit aml` fitted to the explained one: one pass, no masking, no gradients.
+
+    steps=n refines the mask of each text with n gradient steps on the masking losses (fAML): of its logits, of the head
+    or all of G, or with noise instead of steps, which is the control. The last step counts, or with selection=loss the
+    one with the lowest loss. selection=oracle takes the best by `metric`, as the paper does: that is hindsight, so
+    compare it only with searches and with tune=noise. any_model=True allows another model than its own.
+    Weakness: it has learnt from texts of one kind and can be wrong on others without a sign of it.
+    """
+
+    explainer: str = ""
+    steps: int = 0
+    tune: Tune = "logits"
+    rate: float | None = None
+    selection: Selection = "last"
+    metric: str = ""
+    any_model: bool = False
+    digest: str = ""  # of the explainer's weights and card; filled in
+    folder: str = field(default="", compare=False, repr=False, metadata={"spec": False})
+    fitted: Fitted | None = field(default=None, compare=False, repr=False, metadata={"spec": False})
+
+    def __post_init__(self) -> None:
+        check_ranges(self, steps=Range(0, whole=True), rate=POSITIVE)
+        if self.metric:
+            criterion_of(self.metric)  # raises if there is no such metric
+        if self.steps == 0 and (self.selection != "last" or self.tune != "logits"):
+            raise SpecError("selection and tune choose between steps of a refinement; give steps=10, or leave them out")
+        if self.tune == "noise" and self.selection != "oracle":
+            raise SpecError("tune=noise is the control of selection=oracle; give selection=oracle too")
+        if self.fitted is None and self.explainer:
+            self._find()
+
+    def _find(self) -> None:
+        """Note where the explainer is and what it holds; its name is the last part of the path, on every machine."""
+        folder = found_folder(self.folder or self.explainer)
+        digest = folder_digest(folder)
+        if self.digest not in ("", digest):
+            raise SpecError(f"the explainer in {folder.name} has changed since (digest {digest}, not {self.digest})")
+        for name, value in (("folder", str(folder)), ("explainer", folder.name), ("digest", digest)):
+            object.__setattr__(self, name, value)
+
+    @staticmethod
+    def of(fitted: Fitted) -> Aml:
+        """An explainer in memory as a method."""
+        return Aml(IN_MEMORY, digest=fitted.digest, fitted=fitted)
+
+    @staticmethod
+    def from_pretrained(folder: str | Path) -> Aml:
+        """Load an explainer from a folder or hub id."""
+        method = Aml(str(folder))
+        _ = method.loaded
+        return method
+
+    def save_pretrained(self, folder: str | Path) -> Aml:
+        """Save the explainer to a folder, which `assay.load_explainer` reads; returns the method of that folder."""
+        path = Path(folder).expanduser()
+        save_fitted(self.loaded, path)
+        return replace(self, explainer=str(path), folder="", digest="", fitted=None)
+
+    def push_to_hub(self, repo_id: str, *, private: bool = False, token: str | None = None) -> str:
+        """Upload the explainer to the Hugging Face hub; returns its address."""
+        import tempfile
+
+        import huggingface_hub
+
+        with tempfile.TemporaryDirectory() as folder:
+            save_fitted(self.loaded, Path(folder))
+            api = huggingface_hub.HfApi(token=token)
+            address = api.create_repo(repo_id, private=private, exist_ok=True)
+            api.upload_folder(repo_id=repo_id, folder_path=folder, commit_message="Upload an explainer of Assay")
+        return str(address)
+
+    # --- as a method -------------------------------------------------------------------------------------------------
+
+    @property
+    def loaded(self) -> Fitted:
+        if self.fitted is not None:
+            return self.fitted
+        if not self.folder:
+            raise SpecError(f"aml needs a fitted explainer; {FIT}")
+        return load_fitted(Path(self.folder))
+
+    @property
+    def card(self) -> dict[str, Any]:
+        """What the explainer was fitted on, how, and how good it is."""
+        return dict(self.loaded.card)
+
+    @property
+    def title(self) -> str:
+        """Name for tables: the folder's last part and what differs from the defaults."""
+        short = replace(self, digest="", folder="", fitted=None, explainer="") if self.explainer else self
+        more = [f"{key}={value}" for key, value in Spec.of(short, full=False).params]
+        return f"aml({', '.join([self.explainer, *more])})" if self.explainer else "aml"
+
+    @property
+    def facts(self) -> MethodFacts:
+        signed, scale, encoder = True, "probability", False
+        if self.folder or self.fitted is not None:
+            loaded = self.loaded
+            signed, scale, encoder = loaded.signed, loaded.scale, loaded.card["architecture"] == "encoder"
+        steps = "" if not self.steps else " + 2 steps (f + b)"
+        return MethodFacts(
+            scale=scale if signed and not self.steps else "probability",  # type: ignore[arg-type]
+            signed=signed and not self.steps,
+            complete=False,
+            class_dependent=True,
+            passes=("1 f + 1 f of its encoder" if encoder else "1 f") + steps,
+            memory="L x T x D",
+        )
+
+    @property
+    def rows(self) -> int:
+        return 2 if self.steps else 1
+
+    def check_fitted(self, model: Model) -> None:
+        """Raise unless the explainer can explain this model."""
+        self.loaded.check_model(model, any_model=self.any_model)
+
+    def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
+        fitted = self.loaded
+        fitted.check_model(model, any_model=self.any_model)
+        with torch.no_grad():
+            reading = fitted.attributor_for(model).read(model, batch)
+            targets = targets.resolve(reading.logits)
+            outputs = fitted.scores(model, batch, reading, targets)
+        if self.steps:
+            scores, step = self._refined(fitted, model, batch, targets, reading, outputs)
+            return Scores(torch.where(batch.playing, scores, 0.0), {"step": step}, reading.logits)
+        if not fitted.signed:
+            return Scores(torch.where(batch.playing, outputs.sigmoid(), 0.0), logits=reading.logits)
+        self._check_scale(fitted, targets)
+        return Scores(torch.where(batch.playing, outputs * fitted.card["spread"], 0.0), logits=reading.logits)
+
+    def _check_scale(self, fitted: Fitted, targets: Targets) -> None:
+        for target in targets.resolved:
+            if target.scale not in (fitted.scale, "raw"):
+                raise UnsupportedError(
+                    f"this explainer was fitted for the scale {fitted.scale!r}, not {target.scale!r}; leave the scale "
+                    f"out, or fit one with scale={target.scale}"
+                )
+
+    # --- fAML --------------------------------------------------------------------------------------------------------
+
+    def _refined(
+        self, fitted: Fitted, model: Model, batch: Batch, targets: Targets, reading: Reading, outputs: Tensor
+    ) -> tuple[Tensor, list[int]]:
+        """(B,T) the mask of each input after its steps, and the step it comes from."""
+        start = fitted.mask_logits(outputs, batch.playing)
+        rate = RATES[self.tune] if self.rate is None else self.rate
+        descent = Descent(fitted.loss, self.steps, rate, self.selection == "loss")
+        if self.tune == "noise":
+            path = noise_path(start, self.steps, rate, batch.seeds)
+            return self._choose(fitted, model, batch, targets, path)
+        if self.tune == "logits":
+            inputs = self._inputs(fitted, model, batch, targets)
+            return self._choose(fitted, model, batch, targets, logit_path(inputs, start, descent))
+        found = [
+            self._tuned_weights(fitted, model, batch.take([i]), targets.take([i]), reading, i, descent)
+            for i in range(len(batch))
+        ]
+        return torch.cat([mask for mask, _ in found]), [step for _, (step,) in found]
+
+    def _tuned_weights(
+        self, fitted: Fitted, model: Model, one: Batch, targets: Targets, reading: Reading, i: int, descent: Descent
+    ) -> tuple[Tensor, list[int]]:
+        own = Reading(reading.logits[i : i + 1], None if reading.states is None else reading.states[i : i + 1])
+
+        def logits_of(attributor: Any) -> Tensor:
+            out = class_outputs(attributor, model, one, own, targets.labels, soft=fitted.soft)
+            return fitted.mask_logits(out, one.playing)
+
+        def trained(name: str) -> bool:  # label vectors and embeddings stay, as in the paper
+            if ".labels." in name or ".embeddings." in name or name in ("gain", "offset"):
+                return False
+            return self.tune == "all" or ".encoder." not in name
+
+        inputs = self._inputs(fitted, model, one, targets)
+        path = weight_path(inputs, fitted.attributor_for(model), logits_of, trained, descent)
+        return self._choose(fitted, model, one, targets, path)
+
+    def _inputs(self, fitted: Fitted, model: Model, batch: Batch, targets: Targets) -> Any:
+        reference = fitted.card["reference"]
+        spread = fitted.card["spread"] if model.task == "regression" else None
+        return masked_batch(model, batch, targets, reference, soft=fitted.soft, spread=spread)
+
+    def _choose(
+        self, fitted: Fitted, model: Model, batch: Batch, targets: Targets, path: MaskPath
+    ) -> tuple[Tensor, list[int]]:
+        def oracle(found: MaskPath) -> Tensor:
+            criterion = criterion_of(self.metric or fitted.card["metric"])
+            return oracle_steps(found, model, batch, targets, criterion)
+
+        logits, steps = chosen(path, self.selection, oracle)
+        return logits.sigmoid(), steps

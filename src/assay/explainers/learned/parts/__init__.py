@@ -1,0 +1,1 @@
+"""What learned explainers are made of: losses, soft masks, attribution models, alignment, folders."""

@@ -1,0 +1,1 @@
+"""Fitting learned explainers to a model."""

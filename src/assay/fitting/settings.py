@@ -1,0 +1,122 @@
+"""How an explainer is fitted: the options of `assay fit aml`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from assay.core.errors import SpecError
+from assay.core.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range, check_ranges
+from assay.core.types import Scale
+from assay.explainers.learned.parts.forms import (
+    Architecture,
+    InverseLoss,
+    Join,
+    Layers,
+    Masking,
+    Objective,
+    SparsityLoss,
+)
+from assay.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from assay.faithfulness.criterion import Criterion
+
+
+@dataclass(frozen=True)
+class AmlFit:
+    """How an explainer is fitted. The defaults are those that did best (docs/guides/explainer.md)."""
+
+    metric: str = "comprehensiveness"
+    """Faithfulness metric that chooses the checkpoint on held-out texts, or a difference of two, such as
+    'comprehensiveness - sufficiency'."""
+    protocol: str = "eraser"
+    """How the metric removes units: eraser, thesis, aml or aml_code."""
+    objective: Objective = "shapley"
+    """What is learnt: shapley (signed parts of the value, from outputs of masked texts), masking (the losses of AML) or
+    both."""
+    architecture: Architecture = "trunk"
+    """trunk: a head on the explained model's own hidden states. encoder: an encoder of its own, as in the paper."""
+    base: str | None = None
+    """Folder or hub id of the encoder. Default: the explained model's own weights."""
+    layers: Layers = "all"
+    """Hidden states that a trunk reads: a learnt mixture of all layers, or the last layer."""
+    frozen_embeddings: bool = True
+    """Keep the embeddings of the encoder as they are."""
+    join: Join = "max"
+    """How scores go from an encoder's tokens to those of a model with another tokenizer: max, mean or min."""
+    removal: str | None = None
+    """How units are removed while fitting. Default: as the metric does; for masking, the model's default."""
+    scale: Scale = "probability"
+    """The value whose parts are learnt (shapley): probability, log_probability, log_odds or logit."""
+    masks: int = 16
+    """Masks of each text (shapley); they run once."""
+    preservation: float = 1.0
+    """Weight of the loss that keeps the prediction (masking)."""
+    sparsity: float = 1.0
+    """Weight of the loss that keeps masks small (masking)."""
+    inverse: float = 1.0
+    """Weight of the loss that removes the prediction from the rest (masking)."""
+    inverse_form: InverseLoss = "log"
+    """Form of the inverse loss: log is -log(1 - p), probability is p, negative_entropy."""
+    sparsity_form: SparsityLoss = "bce"
+    """Form of the sparsity loss: bce is -log(1 - a), l1 is a."""
+    masking: Masking = "blend"
+    """Masks blend embeddings, or are rounded to 0 and 1 (hard)."""
+    target: Literal["soft", "one_hot"] = "soft"
+    """What the masked text shall give: the model's whole output, or the explained class alone."""
+    other_classes: float = 0.2
+    """Share of the texts for which another class than the predicted one is explained while fitting."""
+    epochs: int = 10
+    """Number of passes over the texts."""
+    batch_size: int = 20
+    """Texts per step."""
+    learning_rate: float | None = None
+    """Peak learning rate. Default: 1e-3 for a trunk, 2e-4 for an encoder."""
+    validate_every: float = 1.0
+    """Epochs between validations; 0.25 is four times per epoch."""
+    patience: int | None = None
+    """Stop after this many validations without improvement."""
+    seed: int = 0
+    """Seed of the initial weights, the masks and the order of the texts."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self, masks=Range(2, whole=True), epochs=COUNT, batch_size=COUNT, patience=COUNT)
+        check_ranges(self, learning_rate=POSITIVE, validate_every=POSITIVE, seed=Range(0, whole=True))
+        check_ranges(self, preservation=NOT_NEGATIVE, sparsity=NOT_NEGATIVE, inverse=NOT_NEGATIVE)
+        check_ranges(self, other_classes=Range(0, 1))
+        _ = self.criterion
+        if self.masks % 2:
+            raise SpecError(f"masks={self.masks}: give an even number, because masks come in pairs")
+        if self.objective != "shapley" and not (self.preservation or self.inverse):
+            raise SpecError("preservation and inverse are both 0, so a mask would learn nothing; give one a weight")
+        if self.base is not None and self.architecture != "encoder":
+            raise SpecError(f"base={self.base!r} is for architecture=encoder; give that too, or leave base out")
+
+    @property
+    def criterion(self) -> Criterion:
+        from assay.faithfulness.criterion import criterion_of  # imports torch, which the command line's help must not
+
+        return criterion_of(self.metric, self.protocol)
+
+    @property
+    def soft(self) -> bool:
+        return self.target == "soft"
+
+    @property
+    def rate(self) -> float:
+        return self.learning_rate or (1e-3 if self.architecture == "trunk" else 2e-4)
+
+    @property
+    def recipe(self) -> Recipe:
+        """The settings of the training loop."""
+        return Recipe(
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.rate,
+            validate_every=self.validate_every,
+            patience=self.patience,
+            selection=self.criterion.name,
+            better=self.criterion.better,
+            seed=self.seed,
+        )
