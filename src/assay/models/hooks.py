@@ -231,15 +231,10 @@ def block_states(hf: PreTrainedModel) -> Iterator[list[Tensor]]:
     def before(module: nn.Module, args: Any, kwargs: Any) -> None:
         states.append(args[0] if args else kwargs["hidden_states"])
 
-    def after(module: nn.Module, args: Any, output: Any) -> None:
-        states.append(output if isinstance(output, Tensor) else output[0])
-
-    in_order = blocks(hf)
-    first = in_order[0].register_forward_pre_hook(before, with_kwargs=True)
     with ExitStack() as stack:
-        stack.callback(first.remove)
-        for block in in_order:
-            stack.enter_context(hooked(block, after))
+        stack.callback(blocks(hf)[0].register_forward_pre_hook(before, with_kwargs=True).remove)
+        for block in blocks(hf):
+            stack.enter_context(hooked(block, lambda module, args, output: states.append(_states(output))))
         yield states
 
 
@@ -248,21 +243,21 @@ def highest_states(hf: PreTrainedModel, family: Family, mask: Tensor) -> Iterato
     """A list that a forward pass fills with the (B,D) maximum of each layer's states over the positions in `mask`."""
     layers_seen: list[Tensor] = []
 
-    def record(states: Tensor, used: Tensor) -> None:
+    def record(module: nn.Module, args: Any, output: Any) -> None:
+        states, used = _states(output), mask > 0
+        if family.recurrent:  # of a pair, only the first text
+            used = torch.arange(states.shape[1], device=states.device) < args[1].unsqueeze(1)
         layers_seen.append(states.detach().masked_fill(~used.unsqueeze(-1), -torch.inf).amax(1))
 
-    def of_block(module: nn.Module, args: Any, output: Any) -> None:
-        record(output if isinstance(output, Tensor) else output[0], mask > 0)
-
-    def of_encoder(module: nn.Module, args: Any, output: Any) -> None:
-        states, lengths = output[0], args[1]  # of a pair, only the first text
-        record(states, torch.arange(states.shape[1], device=states.device) < lengths.unsqueeze(1))
-
-    modules = [(hf.get_submodule("encoder"), of_encoder)] if family.recurrent else [(b, of_block) for b in blocks(hf)]
     with ExitStack() as stack:
-        for module, hook in modules:
-            stack.enter_context(hooked(module, hook))
+        for module in [hf.get_submodule("encoder")] if family.recurrent else blocks(hf):
+            stack.enter_context(hooked(module, record))
         yield layers_seen
+
+
+def _states(output: Any) -> Tensor:
+    """The hidden states among what a block returns."""
+    return output if isinstance(output, Tensor) else output[0]
 
 
 # --- replacing weights -------------------------------------------------------------------------------------------
