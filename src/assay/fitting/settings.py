@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AmlFit:
-    """How an explainer is fitted. The defaults are those that did best (docs/guides/explainer.md)."""
+    """How an explainer is fitted."""
 
     metric: str = "comprehensiveness"
     """Faithfulness metric that chooses the checkpoint on held-out texts, or a difference of two, such as
