@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -140,7 +140,7 @@ def fit_texts_to(
         Objectives(settings, shapley, reference, spread),
         lambda module: {name: held_out.value(module)},
         settings.recipe,
-        key=f"{texts.fingerprint} {model.fingerprint} {Spec.of(settings)}",
+        key=f"{texts.fingerprint} {model.fingerprint} {Spec.of(_portable(settings))}",
         resume_key=held_out.texts.fingerprint,
         folder=folder,
         on_check=on_check,
@@ -150,6 +150,11 @@ def fit_texts_to(
     attributor.requires_grad_(False).eval()
     learnt = {"removal": removal.name, "reference": reference, "scale": scale, "spread": spread}
     return Fitted(attributor, {**_card(model, attributor, settings, history, held_out, data), **learnt})
+
+
+def _portable(settings: AmlFit) -> AmlFit:
+    """The settings without the folder of the base, which differs from machine to machine."""
+    return settings if settings.base is None else replace(settings, base=Path(settings.base).name)
 
 
 def check_model(model: Model, settings: AmlFit) -> None:
@@ -226,8 +231,7 @@ def _card(
     name = settings.criterion.name
     best = history.best_check
     architecture = architecture_of(attributor)
-    shown = {f.name: getattr(settings, f.name) for f in fields(settings)}
-    base = None if settings.base is None else Path(settings.base).name
+    shown = {f.name: getattr(_portable(settings), f.name) for f in fields(settings)}
     reader = getattr(attributor.model, "reader", None)
     return {
         "kind": KIND,
@@ -235,7 +239,7 @@ def _card(
         "method": "aml",
         "architecture": architecture,
         "states": list(_states(model)) if architecture == "trunk" else None,
-        "settings": {**shown, "base": base, "reader_length": None if reader is None else reader.encoder.limit},
+        "settings": {**shown, "reader_length": None if reader is None else reader.encoder.limit},
         "metric": name,
         "better": settings.criterion.better,
         "validation": {"best": None if best is None else best.scores[name], "random": held_out.random()},

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AmlFit:
-    """How an explainer is fitted. The defaults are those that did best (docs/guides/explainer.md)."""
+    """How an explainer is fitted."""
 
     metric: str = "comprehensiveness"
     """Faithfulness metric that chooses the checkpoint on held-out texts, or a difference of two, such as
@@ -67,12 +67,12 @@ class AmlFit:
     """What the masked text shall give: the model's whole output, or the explained class alone."""
     other_classes: float = 0.2
     """Share of the texts for which another class than the predicted one is explained while fitting."""
-    epochs: int = 10
+    epochs: int = 20
     """Number of passes over the texts."""
     batch_size: int = 20
     """Texts per step."""
     learning_rate: float | None = None
-    """Peak learning rate. Default: 1e-3 for a trunk, 2e-4 for an encoder."""
+    """Peak learning rate. Default: 3e-3 for a trunk, 2e-4 for an encoder."""
     validate_every: float = 1.0
     """Epochs between validations; 0.25 is four times per epoch."""
     patience: int | None = None
@@ -105,7 +105,7 @@ class AmlFit:
 
     @property
     def rate(self) -> float:
-        return self.learning_rate or (1e-3 if self.architecture == "trunk" else 2e-4)
+        return self.learning_rate or (3e-3 if self.architecture == "trunk" else 2e-4)
 
     @property
     def recipe(self) -> Recipe:

@@ -1,0 +1,140 @@
+"""What learned explainers cost: explaining against bare forward passes, and a step of a fit against its bare passes.
+
+    python benchmarks/learned.py --write learned.md      # about two minutes on one core
+
+A random BERT classifier of 6 blocks x 384, texts of 32 tokens; times do not depend on the weights. All sides take turns
+within a run; ratios are of the best processor times, since on a shared machine only the best is free of the neighbours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+import assay
+from assay.explainers.learned.parts.soft_mask import MaskingLoss, masked_batch
+from assay.explainers.white_box import batch_with_units
+from assay.fitting.aml import Objectives, fit_texts, new_attributor
+from assay.fitting.settings import AmlFit
+from assay.masking.units import divide
+from assay.models.load import load_model
+from assay.models.model import Model
+
+WORDS, TEXTS = 30, 16
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--write")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    best = {name: min(times) for name, times in timed(sides(model()), options.runs).items()}
+    rows = [
+        ("pAML, trunk / one forward pass", best["trunk"] / best["forward"], "at most 1.15"),
+        ("pAML, encoder / two forward passes", best["encoder"] / (2 * best["forward"]), "at most 1.15"),
+        ("step of a fit by masking, trunk / its bare passes", best["fit"] / best["bare fit"], "at most 1.25"),
+        ("step of fAML on mask logits / its bare passes", best["faml"] / best["bare faml"], "at most 1.25"),
+        ("integrated_gradients / pAML, trunk", best["integrated_gradients"] / best["trunk"], ""),
+        ("kernel_shap(512) / pAML, trunk", best["kernel_shap"] / best["trunk"], ""),
+    ]
+    lines = [
+        "# Speed of learned explainers",
+        "",
+        f"Printed by `python benchmarks/learned.py`: a random BERT of 6 layers x 384, {TEXTS} texts of {WORDS + 2} "
+        f"tokens, 1 thread, best processor times of {options.runs} interleaved runs.",
+        "",
+        "| what | ratio | goal |",
+        "|---|---|---|",
+        *(f"| {name} | {ratio:.2f} | {goal} |" for name, ratio, goal in rows),
+    ]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if options.write:
+        Path(options.write).write_text(text, encoding="utf-8")
+
+
+def model() -> Model:
+    words = [f"w{i}" for i in range(1000)]
+    tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate([*SPECIAL, *words])}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **dict(zip(names, SPECIAL, strict=True)))
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536}
+    config = BertConfig(vocab_size=1005, num_labels=2, **sizes)
+    return load_model((BertForSequenceClassification(config).eval(), fast))
+
+
+def sides(explained: Model) -> dict[str, Callable[[], object]]:
+    texts = [" ".join(f"w{(7 * i + k) % 1000}" for k in range(WORDS)) for i in range(TEXTS)]
+    data = assay.load_dataset(texts * 2)
+    batch = batch_with_units(explained, [divide(explained.encode(assay.Example(text))) for text in texts])
+    trunk, encoder = (
+        assay.fit(explained, data, f"aml(architecture={a}, epochs=1, masks=2)", progress=False, validation_limit=2)
+        for a in ("trunk", "encoder")
+    )
+    targets = explained.targets([assay.Target()] * TEXTS, "probability")
+    fitting = fit_texts(explained, data).take(range(TEXTS))
+    settings = AmlFit(objective="masking")
+    attributor, objective = new_attributor(explained, settings), Objectives(settings, None, "mask_token", 1.0)
+    inputs = masked_batch(explained, batch, targets.resolve(fitting.outputs), "mask_token")
+
+    @torch.no_grad()
+    def forward() -> object:
+        return explained.logits(batch)
+
+    def bare(passes_before: int) -> object:
+        """One pass without gradients for each of those before, then both masked versions forward and backward."""
+        for _ in range(passes_before):
+            forward()
+        logits = torch.zeros(batch.ids.shape, requires_grad=True)
+        kept = logits.sigmoid()
+        twice = inputs.batch.repeat(2)
+        weights, reference = torch.cat([kept, 1 - kept]), torch.cat([inputs.reference] * 2)
+        return explained.blend(twice, weights, reference).sum().backward()
+
+    def faml() -> object:
+        logits = torch.zeros(batch.ids.shape, requires_grad=True)
+        return MaskingLoss()(inputs, logits).sum().backward()
+
+    return {
+        "forward": forward,
+        "trunk": lambda: trunk.attribute(explained, batch, targets),
+        "encoder": lambda: encoder.attribute(explained, batch, targets),
+        "fit": lambda: objective(attributor, fitting).backward(),
+        "bare fit": lambda: bare(1),
+        "faml": faml,
+        "bare faml": lambda: bare(0),
+        "integrated_gradients": lambda: assay.explain(explained, texts, "integrated_gradients", progress=False),
+        "kernel_shap": lambda: assay.explain(explained, texts[:2], "kernel_shap(samples=512)", progress=False),
+    }
+
+
+def timed(runners: dict[str, Callable[[], object]], runs: int) -> dict[str, list[float]]:
+    """Processor seconds per side; the sides take turns, after one run that is not counted."""
+    times: dict[str, list[float]] = {name: [] for name in runners}
+    for run in range(runs + 1):
+        for name, side in runners.items():
+            if name in ("integrated_gradients", "kernel_shap") and run > 1:
+                continue
+            start = time.process_time()
+            side()
+            if run or name in ("integrated_gradients", "kernel_shap"):
+                share = TEXTS / 2 if name == "kernel_shap" else 1.0  # it explains only two texts
+                times[name].append((time.process_time() - start) * share)
+    return times
+
+
+if __name__ == "__main__":
+    main()
