@@ -283,6 +283,8 @@ class Model:
     def states(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Logits (B,C), and the states (B,L+1,T,D) before the first block and after each block."""
         hooks.need_blocks(self.hf, self.family)
+        if isinstance(self.readout, LabelWords):  # run the whole prompt: a cached prefix has no states
+            batch = replace(batch, embeddings=self.embeddings(batch))
         with self.frozen(), hooks.block_states(self.hf) as layers:
             logits = self.logits(batch)
         return logits, torch.stack(layers, 1)

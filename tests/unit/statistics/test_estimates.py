@@ -65,5 +65,5 @@ def test_a_claim_of_estimates():
     assert [f.outcome for f in judged.findings] == [Outcome.HOLDS, Outcome.UNDECIDED]
     assert judged.verdict is Verdict.UNDECIDED
     assert judged.needed == math.inf, "no number of runs closes an open end"
-    wide = judge([Statement("x", above, Estimate(0.1, 0.01))])  # 1.96 x 0.1 to a border at 0.08
-    assert wide.needed == pytest.approx((0.1959964 / 0.08) ** 2)
+    wide = judge([Statement("x", above, Estimate(0.1, 0.01))])  # 1.96 x 0.1 to where the opposite begins, at 0
+    assert wide.needed == pytest.approx((0.1959964 / 0.1) ** 2)
