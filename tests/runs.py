@@ -26,7 +26,7 @@ from families import CASES, model_of, precise
 
 # Budgets that run fast. A method that is not listed runs with its defaults: a new method needs no edit here.
 SPECS = {
-    "aml": "aml(epochs=10, masks=4, learning_rate=1e-2, batch_size=5, other_classes=0.5)",  # how its explainers are fitted
+    "aml": "aml(epochs=10, masks=4, learning_rate=1e-2, batch_size=5, other_classes=0.5)",  # how it is fitted
     "beam_search": "beam_search(beam=2)",
     "ensemble": "ensemble([lime(samples=48), integrated_gradients(steps=4), average_attention])",
     "gradient_shap": "gradient_shap(samples=4)",
