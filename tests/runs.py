@@ -93,9 +93,7 @@ def _fitted(family: str, task: str, outputs: int, prompted: bool) -> Any:
             inputs = list(CASES[case].inputs)
             data = [as_example(given, i) for i, given in enumerate(inputs * (40 // len(inputs)))]
             with quiet(), warnings.catch_warnings():
-                warnings.filterwarnings(
-                    "ignore", message=".*(holding out|are longer than|also among those|repeat an earlier one)"
-                )
+                warnings.simplefilter("ignore")  # so few, repeated texts
                 return replace(assay.fit(model, data, spec("aml"), progress=False), any_model=True)
     raise LookupError(f"no case has a {family} model for {task} with {outputs} outputs")
 
