@@ -107,6 +107,13 @@ def fit(
     card = explainer.card
     found = card["validation"]
     console.print(f"{card['metric']}: {found['best']:.4f}; of a random order: {found['random']:.4f}")
+    gain = (found["best"] - found["random"]) * (1 if card["better"] == "higher" else -1)
+    if not gain > 0:
+        console.print(
+            "warning: the explainer is no better than a random order: do not use it. Fit on more texts or for more "
+            "epochs, and check that the model reacts to masking at all (assay evaluate).",
+            style="yellow",
+        )
     console.print(f"saved in {output}; use it with --method \"aml('{output}')\" or assay.load_explainer")
 
 

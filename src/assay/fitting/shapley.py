@@ -138,7 +138,7 @@ def kernel_sizes(n: int) -> NDArray[np.float64]:
 
 
 def _read(path: Path, key: str) -> NDArray[np.float32] | None:
-    """Values that were kept for the same texts and masks; anything else is computed anew."""
+    """Values that were kept for the same texts and masks; anything else is computed again."""
     try:
         with safe_open(str(path), "np") as file:
             if (file.metadata() or {}).get("key") != key:
