@@ -46,8 +46,8 @@ class PlannedExplainer:
 
     def task(self, model: ExternalModel | TrainedModel) -> FitTask:
         values = {key: value for key, value in self.node.mapping.items() if key not in ("models", "keep")}
-        on = self._data(values["on"], model)
-        task: FitTask = build_node(self.node, Spec("explainer", tuple({**values, "on": on}.items())), FitTask)
+        settings: dict[str, Any] = {**values, "on": self._data(values["on"], model)}
+        task: FitTask = build_node(self.node, Spec("explainer", tuple(settings.items())), FitTask)
         return task
 
     def _data(self, name: str, model: ExternalModel | TrainedModel) -> DataReference:

@@ -24,7 +24,7 @@ from assay.explainers.learned.parts.soft_mask import MaskingLoss, masked_batch
 from assay.faithfulness.measuring import metric_removal
 from assay.fitting.card import data_card, explainer_card
 from assay.fitting.methods.aml import AmlFit
-from assay.fitting.run import FitRun
+from assay.fitting.run import FitRun, keeping_the_last_good
 from assay.fitting.shapley import FILE, ShapleyObjective, mask_values, value_spread
 from assay.fitting.texts import LEAST, FitBatch, FitTexts, fit_texts
 from assay.fitting.validation import Validation
@@ -34,6 +34,7 @@ from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.target import Targets
 from assay.training.checkpoint import remove_checkpoint
+from assay.training.history import History
 from assay.training.loop import TrainingData, fit
 from assay.training.pretrained import fixed_seed, pretrained_model
 
@@ -109,23 +110,29 @@ def fit_texts_to(
     reference = None if removal.shortens else removal.name  # what a mask blends with; None: the model's default
     attributor = new_attributor(model, settings)
     name = settings.criterion.name
-    history = fit(
-        attributor,
-        TrainingData(len(texts), texts.take, texts.lengths),
-        Objectives(settings, shapley, reference, spread),
-        lambda module: {name: held_out.value(module)},
-        settings.recipe,
-        key=f"{texts.fingerprint} {model.fingerprint} {Spec.of(_portable(settings))}",
-        resume_key=held_out.texts.fingerprint,
-        folder=run.folder,
-        on_check=run.on_check,
-        progress=run.progress,
-        save_seconds=run.save_seconds,
-    )
-    attributor.requires_grad_(False).eval()
+    objective = Objectives(settings, shapley, reference, spread)
     learnt = {"removal": removal.name, "reference": reference, "scale": scale, "spread": spread}
-    card = explainer_card("aml", model, settings.criterion, history, held_out.against_chance(attributor), data)
-    return Fitted(attributor, {**card, **_own_card(model, attributor, settings), **learnt})
+
+    def found(history: History) -> Fitted:
+        attributor.requires_grad_(False).eval()
+        card = explainer_card("aml", model, settings.criterion, history, held_out.against_chance(attributor), data)
+        return Fitted(attributor, {**card, **_own_card(model, attributor, settings), **learnt})
+
+    with keeping_the_last_good(found, run.folder):
+        history = fit(
+            attributor,
+            TrainingData(len(texts), texts.take, texts.lengths),
+            objective,
+            lambda module: {name: held_out.value(module)},
+            settings.recipe,
+            key=f"{texts.fingerprint} {model.fingerprint} {Spec.of(_portable(settings))}",
+            resume_key=held_out.texts.fingerprint,
+            folder=run.folder,
+            on_check=run.on_check,
+            progress=run.progress,
+            save_seconds=run.save_seconds,
+        )
+    return found(history)
 
 
 def _portable(settings: AmlFit) -> AmlFit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -37,13 +38,19 @@ class Validation:
     def against_chance(self, attributor: Attributor) -> Chance:
         """The same for a random order of the units of each text, and how surely the attribution model differs."""
         own = np.concatenate([self._values(part, found) for part, found in self._scores(attributor)])
-        draws = np.mean([self._random(seed) for seed in range(DRAWS)], 0)
-        error = float(np.std(own - draws, ddof=1) / np.sqrt(len(own))) if len(own) > 1 else None
-        return Chance(self._mean(draws), error, len(own))
+        difference = own - self._random
+        error = float(np.std(difference, ddof=1) / np.sqrt(len(own))) if len(own) > 1 else None
+        return Chance(self._mean(self._random), error, len(own))
 
-    def _random(self, seed: int) -> Floats:
-        parts = self._parts()
-        return np.concatenate([self._values(part, [self._noise(i, seed) for i in part]) for part in parts])
+    @cached_property
+    def _random(self) -> Floats:
+        """(N,) the criterion of a random order of each text, as a mean over draws; a search needs it many times."""
+        draws = [
+            np.concatenate([self._values(part, [self._noise(i, seed) for i in part]) for part in self._parts()])
+            for seed in range(DRAWS)
+        ]
+        mean: Floats = np.mean(draws, 0)
+        return mean
 
     def _noise(self, i: int, seed: int) -> Floats:
         encoding = self.texts.encodings[i]
