@@ -48,9 +48,9 @@ def create_study(
     """Explain examples with several methods, and write what participants will see. Call it again to resume.
 
     output: a folder of its own; one that holds another study is refused. examples: how many are judged, drawn at
-    random. metrics: automatic metrics of the same explanations, such as "comprehensiveness,sufficiency", to
-    set beside the judgements. units: "word" by default, "patch" for images. settings: those of `HumanStudy`: kind, question, consent,
-    colours, order, annotators, per_participant, repeats, practice, seed, ...
+    random. metrics: automatic metrics of the same explanations, such as "comprehensiveness,sufficiency", to set beside
+    the judgements. units: "word" by default, "patch" for images. settings: those of `HumanStudy`: kind, question,
+    consent, colours, order, annotators, per_participant, repeats, practice, seed, ...
     """
     study, folder = make_settings(HumanStudy, settings), Path(output)
     loaded, dataset = load_model(model), load_dataset(data, columns=columns)

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import sys
 import webbrowser
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from assay.cli._options import OUTPUT, command_app, flag
+from assay.cli._options import INPUT, OUTPUT, command_app, flag
 from assay.core.console import Console
 from assay.core.optional import optional
+from assay.human.folder import ANSWERS
 
 if TYPE_CHECKING:
     from assay.web.site import Part
 
 SERVER = Group("Server", sort_key=5)
 
-app = command_app("serve", "assay serve", "assay serve --host 0.0.0.0 --token new")
+app = command_app("serve", "assay serve", "assay serve --host 0.0.0.0 --token new", "assay serve --study study/")
 
 
 @app.default
@@ -36,12 +38,19 @@ def serve(
     accounts: Annotated[
         bool, flag("Let in only people with an account; administrators invite others.", SERVER)
     ] = False,
+    study: Annotated[
+        Path | None,
+        Parameter(
+            group=INPUT,
+            help="Folder of a human study (`assay study create`) to run. Everybody then needs an account.",
+        ),
+    ] = None,
     database: Annotated[
         str | None,
         Parameter(
             group=OUTPUT,
-            help="SQLite file or postgresql:// address of accounts, links and answers. Default: a file in the data "
-            "folder of the user.",
+            help="SQLite file or postgresql:// address of accounts, links and answers. Default: answers.sqlite in the "
+            "folder of the study, or else a file in the data folder of the user.",
         ),
     ] = None,
     open_browser: Annotated[
@@ -52,14 +61,19 @@ def serve(
     from assay.web.serving import Listening, is_loopback
     from assay.web.serving import serve as listen
 
-    listening = Listening(host, port, token, accounts)
+    listening = Listening(host, port, token, accounts or study is not None)
     listening.access()  # refuses before anything is loaded
     wanted = (sys.stdout.isatty() and is_loopback(host)) if open_browser is None else open_browser
-    listen(_parts(), database, listening, lambda links: _announce(links, wanted))
+    kept = study / ANSWERS if study is not None and database is None else database
+    listen(_parts(study), kept, listening, lambda links: _announce(links, wanted))
 
 
-def _parts() -> list[Part]:
-    return []
+def _parts(study: Path | None) -> list[Part]:
+    if study is None:
+        return []
+    from assay.web.study.part import study_part
+
+    return [study_part(study)]
 
 
 def _announce(links: list[str], wanted: bool) -> None:
