@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi import Path as InPath
@@ -43,7 +43,7 @@ def dashboard(request: Request, study: Study, visitor: LoggedIn) -> Response:
         )
     tasks, done = study.folder.tasks(found.seat), study.answers.answers_of(found)
     following = next((task.number + 1 for task in tasks if task.number not in done), None)
-    values = {"tasks": tasks, "done": done, "following": following, "closed": closed}
+    values: dict[str, Any] = {"tasks": tasks, "done": done, "following": following, "closed": closed}
     return page(request, "web/study/dashboard.html.jinja", title=title, study=study.folder.study, **values)
 
 
@@ -54,7 +54,12 @@ def join(
     settings = study.folder.study
     if settings.consent and agree != "yes":
         error = "Tick the box if you agree to take part."
-        values = {"title": study.folder.title, "study": settings, "closed": study.answers.closed, "error": error}
+        values: dict[str, Any] = {
+            "title": study.folder.title,
+            "study": settings,
+            "closed": study.answers.closed,
+            "error": error,
+        }
         return page(request, "web/study/consent.html.jinja", status=400, **values)
     assert visitor.account is not None
     study.answers.join(visitor.account)
