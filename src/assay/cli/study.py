@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json as json_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from rich.table import Table
@@ -32,6 +32,7 @@ from assay.cli._options import (
 )
 from assay.cli._output import command_line, interval_cell, print_written, write_json
 from assay.core.console import Console
+from assay.core.errors import InputError, SpecError
 from assay.core.files import check_writable, write_file
 from assay.core.optional import optional
 from assay.human.export import rows_of, to_csv
@@ -86,8 +87,8 @@ def create(
     """Explain examples and write what participants will see. Rerun the same command to resume."""
     with resumable():
         folder = assay.create_study(
-            model.load(), data.load(), output, methods or METHODS, examples=examples, units=units, metrics=metrics or (),
-            title=title, store=store, **settings.given(),
+            model.load(), data.load(), output, methods or METHODS, examples=examples, units=units,
+            metrics=metrics or (), title=title, store=store, **settings.given(),
         )  # fmt: skip
     console = Console(soft_wrap=True)
     console.print(f"{folder.title}: {len(folder.examples)} examples; {folder.seats} participants are needed")
@@ -131,23 +132,21 @@ def export(
     /,
     *,
     output: Annotated[Path, Parameter(group=OUTPUT, help="File to write; its ending, .csv or .json, is the format.")],
-    format: Annotated[
-        Literal["csv", "json"] | None, Parameter(group=OUTPUT, help="Format, whatever the ending.")
-    ] = None,
     database: DatabaseAddress = None,
 ) -> None:
     """Write all answers as a table: one row per judged heat map or guess, with the names of methods."""
+    if output.suffix.lower() not in (".csv", ".json"):
+        raise SpecError(f"{output.name}: answers are written as CSV or JSON; name a file that ends in .csv or .json")
     check_writable(output)
     study = StudyFolder.open(folder)
     rows = rows_of(study, _answers(study, database).answers(), study.methods())
-    as_json = (format or output.suffix.lower().lstrip(".")) == "json"
+    as_json = output.suffix.lower() == ".json"
     write_file(output, json_module.dumps(rows, ensure_ascii=False, indent=1) + "\n" if as_json else to_csv(rows))
     print_written(Console(), output)
 
 
 def _answers(study: StudyFolder, database: str | None) -> StudyDatabase:
     optional("sqlalchemy", "web")
-    from assay.core.errors import InputError
     from assay.web.database import Database
     from assay.web.study.answers import SCHEMA
     from assay.web.study.part import answers_in

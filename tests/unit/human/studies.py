@@ -18,7 +18,7 @@ from assay.human.settings import HumanStudy
 from assay.statistics.preferences.judgement import competition_ranks
 
 METHODS = ("gradient_x_input", "integrated_gradients", "average_attention", "secret_attention")
-WORDS = "a modest pleasure that accomplishes its goals".split()
+WORDS = ["a", "modest", "pleasure", "that", "accomplishes", "its", "goals"]
 
 
 def made_study(
