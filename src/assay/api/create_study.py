@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.api.evaluate import evaluate
-from assay.api.settings import make_settings
+from assay.api.settings import make_settings, not_none
 from assay.core.errors import SpecError
 from assay.core.files import check_folder_writable
 from assay.core.locks import only_writer
@@ -21,6 +21,7 @@ from assay.explainers.methods import named_methods
 from assay.explainers.session import Session
 from assay.human.folder import StudyFolder, finish_folder, start_folder
 from assay.human.prepare import PART, Chosen, check_kind, codes_of, prepare_items, study_id, with_metrics
+from assay.human.ready_study import ReadyStudy, ready_study
 from assay.human.settings import HumanStudy
 from assay.models.load import load_model
 
@@ -32,9 +33,11 @@ def create_study(
     model: Any,
     data: Any,
     output: str | Path,
-    methods: Sequence[Any] | str = METHODS,
+    methods: Sequence[Any] | str | None = None,
     *,
-    examples: int = 100,
+    ready: str | Path | None = None,
+    add: Sequence[Any] | str = (),
+    examples: int | None = None,
     title: str | None = None,
     metrics: Sequence[str] | str = (),
     units: str | None = None,
@@ -47,24 +50,32 @@ def create_study(
 ) -> StudyFolder:
     """Explain examples with several methods, and write what participants will see. Call it again to resume.
 
-    output: a folder of its own; one that holds another study is refused. examples: how many are judged, drawn at
-    random. metrics: automatic metrics of the same explanations, such as "comprehensiveness,sufficiency", to set beside
-    the judgements. units: "word" by default, "patch" for images. settings: those of `HumanStudy`: kind, question,
-    consent, colours, order, annotators, per_participant, repeats, practice, seed, ...
+    output: a folder of its own; one that holds another study is refused. ready: the methods and settings of a published
+    study, "cifar10", or a YAML file; what is given beside it takes precedence, and `add` are further methods. examples:
+    how many are judged, drawn at random; 100 by default. metrics: automatic metrics of the same explanations, such as
+    "comprehensiveness,sufficiency", to set beside the judgements. units: "word" by default, "patch" for images.
+    settings: those of `HumanStudy`: kind, question, consent, colours, order, annotators, per_participant, repeats,
+    practice, seed, ...
     """
-    study, folder = make_settings(HumanStudy, settings), Path(output)
+    base = ReadyStudy("default", METHODS) if ready is None else ready_study(ready)
+    study, folder = make_settings(HumanStudy, {**base.settings, **not_none(settings)}), Path(output)
     loaded, dataset = load_model(model), load_dataset(data, columns=columns)
     check_kind(study, loaded.task)
-    named = named_methods(as_list(methods))
+    added = as_list(add) if add else []
+    given = [*as_list(methods), *added] if methods is not None else base.with_added(added)
+    named = named_methods(given)
     study.check_methods(len(named))
     kind = units or ("patch" if loaded.family.images else "word")
     session = Session.create(loaded, named, kind, removal, scope, study.seed)
-    chosen, wanted = Chosen.of(dataset, examples, study), as_list(metrics) if metrics else []
+    chosen, wanted = (
+        Chosen.of(dataset, base.examples if examples is None else examples, study),
+        as_list(metrics) if metrics else [],
+    )
     judged = replace(dataset, examples=chosen.examples)
     names = codes_of(list(named), study.seed)
     head = {
         "id": study_id(session, replace(dataset, examples=(*chosen.practice, *chosen.examples)), study, wanted),
-        "title": title or f"{loaded.title} on {dataset.name or 'a list'}",
+        "title": title or base.title or f"{loaded.title} on {dataset.name or 'a list'}",
         "settings": study.to_dict(),
         "codes": list(names),
         "unsigned": [code for code, name in names.items() if not named[name].facts.signed],
@@ -74,7 +85,7 @@ def create_study(
         if not start_folder(folder, head, names):
             items = prepare_items(folder, session, chosen, names, progress=progress)
             asked = {"units": kind, "removal": removal, "scope": scope, "seed": study.seed}
-            values, better = _metrics(loaded, judged, as_list(methods), wanted, store, progress, asked)
+            values, better = _metrics(loaded, judged, given, wanted, store, progress, asked)
             finish_folder(folder, with_metrics(items, values, names), better)
             (folder / PART).unlink(missing_ok=True)
     return StudyFolder.open(folder)

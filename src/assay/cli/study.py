@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 app = command_app(
     "study",
     "assay study create --model FOLDER --data reviews.csv --methods 'lime,occlusion' --output study/",
+    "assay study create --ready cifar10 --add 'aml(explainer=FOLDER)' --model FOLDER --data cifar10/ --output study/",
     "assay serve --study study/",
     "assay study results study/ --report results.html",
     "assay study export study/ --output answers.csv",
@@ -70,7 +71,20 @@ def create(
             help=f"Methods that are compared; `assay list methods` shows all. Default: {', '.join(METHODS)}.",
         ),
     ] = None,
-    examples: Annotated[int, Parameter(group=DATA, help="Examples to judge, drawn at random.")] = 100,
+    ready: Annotated[
+        str | None,
+        Parameter(
+            group=EXPLANATION,
+            help="Methods and settings of a published study: cifar10, or a YAML file. Other options take precedence.",
+        ),
+    ] = None,
+    add: Annotated[
+        list[str] | None,
+        list_option(group=EXPLANATION, help="Further methods, such as a fitted explainer beside those of --ready."),
+    ] = None,
+    examples: Annotated[
+        int | None, Parameter(group=DATA, help="Examples to judge, drawn at random. Default: 100.")
+    ] = None,
     units: Annotated[
         str | None,
         Parameter(group=EXPLANATION, help="What is coloured: word, token, sentence or patch. Default: word or patch."),
@@ -87,7 +101,7 @@ def create(
     """Explain examples and write what participants will see. Rerun the same command to resume."""
     with resumable():
         folder = assay.create_study(
-            model.load(), data.load(), output, methods or METHODS, examples=examples, units=units,
+            model.load(), data.load(), output, methods, ready=ready, add=add or (), examples=examples, units=units,
             metrics=metrics or (), title=title, store=store, **settings.given(),
         )  # fmt: skip
     console = Console(soft_wrap=True)

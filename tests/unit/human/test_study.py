@@ -114,6 +114,35 @@ def test_metrics_of_the_same_explanations_are_kept(tmp_path):
         assert values == pytest.approx(list(result.evaluation.values["comprehensiveness"][name]))
 
 
+def test_a_ready_study_sets_what_the_paper_says(tmp_path):
+    with pytest.raises(SpecError, match="SMaT"):
+        assay.create_study("builtin", "builtin", tmp_path / "study", ready="cifar10")
+    options = {"ready": "cifar10", "add": "occlusion", "examples": 3, "seed": 4, "progress": False}
+    folder = assay.create_study("builtin", "builtin", tmp_path / "study", **options)
+    assert (folder.study.order, folder.study.colours, folder.study.annotators) == ("fixed", "published", 3)
+    assert (folder.study.repeats, folder.study.seed, len(folder.examples)) == (0, 4, 3)
+    assert sorted(folder.methods().values()) == [
+        "average_attention",
+        "gradient_x_input",
+        "integrated_gradients",
+        "occlusion",
+    ]
+    attention = next(code for code, name in folder.methods().items() if name == "average_attention")
+    assert folder.unsigned == (attention,)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("methods: [lime]\nexample: 3", "did you mean 'examples'"), ("[1]", "is no study"), (": :", "cannot read")],
+)
+def test_a_wrong_ready_study_is_refused(content, words, tmp_path):
+    (tmp_path / "mine.yaml").write_text(content)
+    with pytest.raises(SpecError, match=words):
+        assay.create_study("builtin", "builtin", tmp_path / "study", ready=tmp_path / "mine.yaml")
+    with pytest.raises(SpecError, match="did you mean 'cifar10'"):
+        assay.create_study("builtin", "builtin", tmp_path / "study", ready="cifar")
+
+
 def test_images_have_patches_and_pictures(tmp_path):
     folder = made_study(tmp_path / "study", images=True)
     assert len(folder.items[0].boxes) == 16
