@@ -165,9 +165,12 @@ def _answers(study: StudyFolder, database: str | None) -> StudyDatabase:
     from assay.web.study.answers import SCHEMA
     from assay.web.study.part import answers_in
 
-    if database is None and not (study.path / ANSWERS).is_file():
-        raise InputError(f"{study.path} has no answers yet; run the study with `assay serve --study {study.path}`")
-    return answers_in(Database.open(database or study.path / ANSWERS, [SCHEMA]), study)
+    address = str(database or study.path / ANSWERS)
+    if "://" not in address and not Path(address).is_file():
+        raise InputError(
+            f"there are no answers: {address} does not exist. Run `assay serve --study {study.path}` first"
+        )
+    return answers_in(Database.open(address, [SCHEMA]), study)
 
 
 def _table(found: HumanResults) -> Table:

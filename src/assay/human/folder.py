@@ -62,7 +62,13 @@ class StudyFolder:
         return seats_needed(self.study, len(self.examples))
 
     def tasks(self, seat: int) -> tuple[Task, ...]:
-        return tasks_of(self.study, self.codes, self.examples, self.practice, seat)
+        if seat not in self._tasks:
+            self._tasks[seat] = tasks_of(self.study, self.codes, self.examples, self.practice, seat)
+        return self._tasks[seat]
+
+    @cached_property
+    def _tasks(self) -> dict[int, tuple[Task, ...]]:
+        return {}
 
     def picture(self, number: int) -> Path | None:
         """The image of an item; the name comes from the items, never from a request."""
