@@ -219,7 +219,7 @@ def test_a_null_study_shows_no_preference_in_95_percent():
         rows = simulated(np.zeros(4), 3, 100, np.random.default_rng(seed))
         verdict = preference_verdict(contrasts(Judgements(tuple(rows)), seed=seed), 3)
         silent += verdict[0].startswith("No preference can be shown")
-    error = 2.58 * np.sqrt(0.95 * 0.05 / 400)
+    error = 1.96 * np.sqrt(0.95 * 0.05 / 400)
     assert 0.95 - error <= silent / 400 <= 0.95 + error, silent
 
 

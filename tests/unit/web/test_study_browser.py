@@ -67,7 +67,7 @@ class Browser:
 
     def click(self, css: str) -> None:
         element = self.find(css)
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
         element.click()
 
     def type(self, **fields: str) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from assay.statistics.bootstrap import Values
-from assay.statistics.permutation import holm, sign_flips
+from assay.statistics.permutation import holm, sign_flips_together
 from assay.statistics.preferences.crossed import CrossedError, crossed_error
 from assay.statistics.preferences.judgement import Judgements
 
@@ -18,7 +18,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two methods, the more preferred one first. The p-values are Holm-adjusted over all pairs.
+    """Two methods, the more preferred one first. The p-values are adjusted for the number of pairs.
 
     p_participants: these participants on other examples like these. p_people: other participants on other examples.
     """
@@ -50,7 +50,8 @@ def contrasts(judgements: Judgements, *, seed: int = 0) -> list[Contrast]:
     """Every pair of methods that was judged together, largest difference first.
 
     A judgement counts 1 if it ranks a before b, -1 if after, 0 for a tie. Participants: a sign-flip test of the means
-    over the participants of each example. People: a t test whose error covers participants and examples.
+    over the participants of each example. People: a t test whose error covers participants and examples, with Holm's
+    correction.
     """
     signs = [np.sign(judgements.ranks[:, b] - judgements.ranks[:, a]) for a, b in judgements.pairs]
     pairs = [(pair, sign) for pair, sign in zip(judgements.pairs, signs, strict=True) if np.isfinite(sign).any()]
@@ -58,8 +59,7 @@ def contrasts(judgements: Judgements, *, seed: int = 0) -> list[Contrast]:
         return []
     errors = [_error(judgements, sign) for _, sign in pairs]
     means = [float(np.nanmean(sign)) for _, sign in pairs]
-    flips = [float(sign_flips(_by_example(judgements, sign)[None], seed=seed)[0]) for _, sign in pairs]
-    p_participants = holm(flips)
+    p_participants = sign_flips_together([_by_example(judgements, sign) for _, sign in pairs], seed=seed)
     p_people = holm([error.p(mean) for error, mean in zip(errors, means, strict=True)])
     out = [
         _contrast(judgements, pair, sign, errors[i], float(p_participants[i]), float(p_people[i]), len(pairs))
@@ -104,9 +104,9 @@ def _error(judgements: Judgements, sign: Values) -> CrossedError:
 
 
 def _by_example(judgements: Judgements, sign: Values) -> Values:
-    """The mean over the participants of each example that was judged."""
+    """The mean over the participants of each example, (E,); 0, which no test counts, where it was not judged."""
     judged = np.isfinite(sign)
-    example = judgements.example[judged]
-    total, count = np.bincount(example, sign[judged]), np.bincount(example)
-    means: Values = total[count > 0] / count[count > 0]
+    example, n = judgements.example[judged], len(judgements.examples)
+    total, count = np.bincount(example, sign[judged], n), np.bincount(example, minlength=n)
+    means: Values = np.divide(total, count, out=np.zeros(n), where=count > 0)
     return means
