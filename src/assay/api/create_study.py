@@ -21,11 +21,9 @@ from assay.explainers.methods import named_methods
 from assay.explainers.session import Session
 from assay.human.folder import StudyFolder, finish_folder, start_folder
 from assay.human.prepare import PART, Chosen, check_kind, codes_of, prepare_items, study_id, with_metrics
-from assay.human.ready_study import ReadyStudy, ready_study
+from assay.human.ready_study import METHODS, ReadyStudy, ready_study
 from assay.human.settings import HumanStudy
 from assay.models.load import load_model
-
-METHODS = ("gradient_x_input", "integrated_gradients", "average_attention", "occlusion")
 
 
 @said_once

@@ -13,7 +13,6 @@ from cyclopts import Parameter
 from rich.table import Table
 
 import assay
-from assay.api.create_study import METHODS
 from assay.cli._jobs import resumable
 from assay.cli._options import (
     DATA,
@@ -37,6 +36,7 @@ from assay.core.files import check_writable, write_file
 from assay.core.optional import optional
 from assay.human.export import rows_of, to_csv
 from assay.human.folder import ANSWERS, StudyFolder
+from assay.human.ready_study import METHODS
 from assay.human.results import HumanResults
 from assay.human.settings import HumanStudy
 
@@ -47,7 +47,6 @@ app = command_app(
     "study",
     "assay study create --model FOLDER --data reviews.csv --methods 'lime,occlusion' --output study/",
     "assay study create --ready cifar10 --add 'aml(explainer=FOLDER)' --model FOLDER --data cifar10/ --output study/",
-    "assay serve --study study/",
     "assay study results study/ --report results.html",
     "assay study export study/ --output answers.csv",
 )

@@ -12,6 +12,7 @@ import yaml
 
 from assay.core.errors import SpecError, nearest
 
+METHODS = ("gradient_x_input", "integrated_gradients", "average_attention", "occlusion")  # unless others are named
 KEYS = ("title", "methods", "learned", "examples", "settings")
 
 
