@@ -20,7 +20,7 @@ def warnings_of(evaluation: Evaluation) -> list[str]:
     """What makes results weaker than they look: said by the verb, in the terminal and on the page."""
     limit = past_limit(evaluation)
     found = [evaluation.labels.warning, *_starved(evaluation), limit.sentence if limit else "", _unlabelled(evaluation)]
-    found += [*_without_class(evaluation), _not_measured(evaluation)]
+    found += [*_counted(evaluation), *_without_class(evaluation), _not_measured(evaluation)]
     found += evaluation.preset.warnings if evaluation.preset else []
     return [sentence for sentence in found if sentence]
 
@@ -110,6 +110,11 @@ def _starved(evaluation: Evaluation) -> list[str]:
             count, most = int(starved.sum()), int(units[starved].max())
             found.append(filled(starved_message(method), count, len(units), most) + ".")
     return list(dict.fromkeys(found))
+
+
+def _counted(evaluation: Evaluation) -> list[str]:
+    """What methods say about what they counted."""
+    return [f"{name} {evaluation.methods[name].remark(counts)}." for name, counts in evaluation.counts.items()]
 
 
 def _unsigned(evaluation: Evaluation, measured: Sequence[str]) -> str:
