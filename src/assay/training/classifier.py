@@ -28,8 +28,8 @@ from assay.models.load import save_model
 from assay.models.model import Model
 from assay.training.encoded import Encode, EncodedDataset, LabelledBatch, encode_dataset
 from assay.training.history import History
-from assay.training.lora import add_lora, check_base
 from assay.training.loop import Loss, OnCheck, fit
+from assay.training.lora import add_lora, check_base
 from assay.training.pretrained import pretrained_model
 from assay.training.recipe import LOSS, Recipe
 from assay.training.run_folder import check_folder, clear_folder, save_run, training_card, training_in

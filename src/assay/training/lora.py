@@ -88,7 +88,6 @@ def add_lora(model: Model, base: str, recipe: Recipe) -> Adapter | None:
         target_modules=sorted(_targets(model, recipe)),
         modules_to_save=_new_modules(model),
         fan_in_fan_out=any(isinstance(module, Conv1D) for module in model.hf.modules()),
-        base_model_name_or_path=_location(base),
     )
     with fixed_seed(recipe.seed):
         wrapper = peft.get_peft_model(model.hf, config)
