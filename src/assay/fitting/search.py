@@ -54,9 +54,9 @@ def searched(
     A trial's value is its best validation in the metric's own direction; trials below the median of the others at the
     same step are given up.
     """
-    if settings.objective == "shapley":
+    if not settings.masks_softly:
         raise SpecError(
-            "search tunes the weights of the masking losses, which objective=shapley does not have; give "
+            f"search tunes the weights of the masking losses, which objective={settings.objective} does not have; give "
             "objective=masking or both"
         )
     optuna = optional("optuna", "search")
