@@ -318,7 +318,9 @@ def test_masks_follow_the_kernel():
 def test_masks_of_the_logistic_objective_have_every_size_alike():
     n, count = 6, 100_000
     masks = drawn_masks(n, count, np.random.default_rng(0), uniform_sizes)
-    assert np.bincount(masks.sum(1), minlength=n + 1) / count == pytest.approx([0, *[1 / (n - 1)] * (n - 1), 0], abs=5e-3)
+    assert np.bincount(masks.sum(1), minlength=n + 1) / count == pytest.approx(
+        [0, *[1 / (n - 1)] * (n - 1), 0], abs=5e-3
+    )
 
 
 def test_the_divergence_is_that_of_two_coins():

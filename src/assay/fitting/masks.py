@@ -1,4 +1,4 @@
-"""Masks of each text, and the outputs of the explained model for them: run once and kept, so that later epochs cost none."""
+"""Masks of each text, and what the explained model says about them: run once and kept, so later epochs cost none."""
 
 from __future__ import annotations
 
@@ -53,14 +53,13 @@ class MaskValues:
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """Parts (B,U) of the units, numbers of units (B,), masks (B,K,U), the values (B,K+1) of nothing and of each mask, and
-    of the whole input (B,)."""
+    """What an explainer says about inputs, and what masks of them show."""
 
-    parts: Tensor
-    sizes: Tensor
-    keep: Tensor
-    values: Tensor
-    full: Tensor
+    parts: Tensor  # (B,U) of the explained value, by the explainer
+    sizes: Tensor  # (B,) numbers of units
+    keep: Tensor  # (B,K,U) masks
+    values: Tensor  # (B,K+1) of nothing, and of each mask
+    full: Tensor  # (B,) of the whole inputs
 
     def scaled(self, spread: float) -> Play:
         """The same with values in units of `spread`."""
