@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 OBJECTIVES = {
+    "logistic": "parts of the log-odds, learnt by logistic regression on the outputs of masked texts",
     "shapley": "Shapley values, learnt from the outputs of masked texts (FastSHAP)",
     "masking": "masks that keep the prediction, learnt by attributive masking (AML)",
     "both": "Shapley values and masks together",
