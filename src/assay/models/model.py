@@ -271,10 +271,14 @@ class Model:
         """Logits of soft-masked inputs: embeddings w e + (1-w) reference, weights w (B,T).
 
         Differentiable in the weights; weights of 0 and 1 equal the hard removal. `reference` comes from a removal
-        (`Removal.reference`), which leaves special tokens intact.
+        (`Removal.reference`), which leaves special tokens intact; so does a prompt, whose prefix is read once.
         """
         w = weights.unsqueeze(-1)
-        return self.logits(replace(batch, embeddings=w * self.embeddings(batch) + (1 - w) * reference))
+        mixed = replace(batch, embeddings=w * self.embeddings(batch) + (1 - w) * reference, keeps_prefix=True)
+        with self.frozen():
+            if isinstance(self.readout, LabelWords):
+                self.readout.read_prefix(self.hf, batch)
+            return self.logits(mixed)
 
     def tapped(self, batch: Batch, tap: hooks.Tap) -> Tensor:
         """Logits, while `tap` reads (and may replace) attention probabilities and values in every layer."""

@@ -71,7 +71,9 @@ class AmlFit:
     sparsity_form: SparsityLoss = "bce"
     """Form of the sparsity loss: bce is -log(1 - a), l1 is a."""
     masking: Masking = "blend"
-    """Masks blend embeddings, or are rounded to 0 and 1 (hard)."""
+    """Masks blend embeddings, or are rounded to 0 and 1 (hard); their gradient is that of blending."""
+    learned_reference: bool = False
+    """Masks blend with an embedding that is learnt too, instead of the removal's (masking)."""
     target: Literal["soft", "one_hot"] = "soft"
     """What the masked text shall give: the model's whole output, or the explained class alone."""
     other_classes: float = 0.2
