@@ -12,7 +12,6 @@ from transformers import DynamicCache, PreTrainedModel
 
 from assay.models.encoding import Batch
 
-
 LEAST_PREFIX = 8  # positions; a shorter prefix is not worth a pass of its own
 
 

@@ -142,7 +142,7 @@ class Aml(LearnedMethod):
         return torch.cat([masks for masks, _ in found]), [step for _, steps in found for step in steps]
 
     def _trains(self, name: str) -> bool:
-        """Whether a weight of the attribution model is tuned; vectors of labels and embeddings stay, as in the paper."""
+        """Whether a weight of the attribution model is tuned; label vectors and embeddings stay, as in the paper."""
         kept = (".labels.", ".classes.", ".embeddings.")
         if any(part in name for part in kept) or name in ("gain", "offset", "reference"):
             return False

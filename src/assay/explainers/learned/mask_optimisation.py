@@ -38,8 +38,8 @@ class MaskOptimisation:
     Adam on the logits of a, from 0; r is the baseline. The losses are those of AML (see aml), which this method must be
     compared with; a weight of 0 leaves one out. target=one_hot asks for the explained class instead of F(x), and
     masking=hard rounds a to 0 and 1, where the baseline may also be delete. The last step counts, or with
-    selection=loss the one with the lowest loss; selection=oracle takes the best by `metric`, which is hindsight: compare
-    it only with searches and with its control tune=noise, the best of as many random maps.
+    selection=loss the one with the lowest loss; selection=oracle takes the best by `metric`, which is hindsight:
+    compare it only with searches and with its control tune=noise, the best of as many random maps.
     Weakness: blends of two embeddings belong to no word, and the weights of the losses decide how many words are kept.
     """
 

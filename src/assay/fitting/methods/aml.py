@@ -108,6 +108,8 @@ class AmlFit:
                 f"search tunes the weights of the masking losses, which objective={self.objective} does not have; give "
                 "objective=masking or both"
             )
+        if self.learned_reference and self.objective not in ("masking", "both"):
+            raise SpecError("learned_reference is what masks blend with; give objective=masking or both too")
         if self.base is not None and self.architecture != "encoder":
             raise SpecError(f"base={self.base!r} is for architecture=encoder; give that too, or leave base out")
 
