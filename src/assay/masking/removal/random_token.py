@@ -11,7 +11,7 @@ from torch import Tensor
 
 from assay.core.rng import generator
 from assay.core.types import Bools
-from assay.models.encoding import Batch, Encoding, Ints, Rows
+from assay.models.encoding import SPECIAL, Batch, Encoding, Ints, Rows
 
 if TYPE_CHECKING:
     from assay.models.model import Model
@@ -43,7 +43,9 @@ class RandomToken:
 
 def drawn_tokens(model: Model, encoding: Encoding) -> Ints:
     """(T,) a token for each position, seeded by the text."""
-    rng, special = generator("random token", encoding.example.content), set(model.tokenizer.all_special_ids)
+    rng = generator("random token", encoding.example.content)
+    own = {int(i) for i, span in zip(encoding.ids, encoding.spans, strict=True) if span == SPECIAL}
+    special = own | set(model.tokenizer.all_special_ids)
     ids = rng.integers(0, len(model.tokenizer), len(encoding))
     while clash := [i for i, token in enumerate(ids) if int(token) in special]:
         ids[clash] = rng.integers(0, len(model.tokenizer), len(clash))
