@@ -37,6 +37,8 @@ class RandomToken:
         other = batch.ids.clone()
         for row, encoding in zip(other, batch.encodings, strict=True):
             row[: len(encoding)] = torch.from_numpy(drawn_tokens(model, encoding)).to(row)
+        # special tokens stay while the rest is looked up: a look-up may depend on them (the second text of a BiLSTM)
+        other = torch.where(batch.playing, other, batch.ids)
         own, drawn = (model.embeddings(replace(batch, ids=ids, embeddings=None)) for ids in (batch.ids, other))
         return torch.where(batch.playing.unsqueeze(-1), drawn, own)
 
