@@ -8,6 +8,7 @@ from typing import Any
 from assay.explainers.learned.parts.worth import doubt
 
 OBJECTIVES = {
+    "logistic": "parts of the log-odds, learnt by logistic regression on the outputs of masked texts",
     "shapley": "Shapley values, learnt from the outputs of masked texts (FastSHAP)",
     "masking": "masks that keep the prediction, learnt by attributive masking (AML)",
     "both": "Shapley values and masks together",
