@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from assay.core.attributions import Attributions
@@ -20,7 +21,7 @@ from assay.explainers.round import Round
 from assay.explainers.white_box import explain_white_box
 from assay.masking.game import Game
 from assay.masking.removal import Removal, removal_for
-from assay.masking.special_tokens import token_names
+from assay.masking.special_tokens import TokenName, token_names
 from assay.masking.units import divide, kind_for
 from assay.models.encoding import Encoding
 from assay.models.exclusive import exclusive
@@ -114,10 +115,13 @@ class Session:
     def encode(self, example: Example, index: int) -> Encoding:
         """An example with its units; an error names its index."""
         try:
-            special = token_names(self.model, self.special_tokens)
-            return divide(self.model.encode(example), self.units, self.scope, special)
+            return divide(self.model.encode(example), self.units, self.scope, self._token_names)
         except InputError as error:
             raise error if error.index is not None else InputError(error.message, index) from error
+
+    @cached_property
+    def _token_names(self) -> TokenName | None:
+        return token_names(self.model, self.special_tokens)
 
     def _explain_with(self, method: Any, inputs: Round) -> list[Attribution]:
         """Attributions of one method; those that the round already has cost nothing."""

@@ -14,6 +14,7 @@ from assay.core.render import write_page
 from assay.evaluation.sanity.layer_randomisation import summary
 from assay.explainers.methods import learned_parts
 from assay.reports.method_style import short_names
+from assay.reports.notebook import Block, Line
 from assay.reports.study_result import StudyResult
 from assay.statistics.sentences import listed
 from assay.studies.randomise.study import Randomise
@@ -61,6 +62,19 @@ class Randomised(StudyResult):
     def verdict(self) -> list[str]:
         """One sentence per mode, and how to read it for explainers that were fitted."""
         return [*(_sentence(mode, self.deepest(mode)) for mode in self.study.modes), *_fitted(self.study.methods)]
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The correlations after re-initialising, for each mode."""
+        names = short_names(self.methods)
+        return [
+            Block(
+                mode,
+                "Spearman's correlation with the original scores",
+                [Line(names[m], row["spearman"], row["low"], row["high"]) for m, row in self.deepest(mode).items()],
+            )
+            for mode in self.study.modes
+        ]
 
     def output(self, mode: str, block: int | None) -> float | None:
         """The model's mean output for the explained class with a block re-initialised; None: that of the intact model.
