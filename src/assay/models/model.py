@@ -17,12 +17,13 @@ from assay.core import interrupts
 from assay.core.errors import ModelError, RowError
 from assay.core.rng import seed_of
 from assay.core.types import Example, Scale, Target
-from assay.models import hooks
+from assay.models import attention_hooks, hooks
 from assay.models.batches import default_budget
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.encoding import Batch, Encoding, Rows, collate
 from assay.models.exclusive import exclusive
 from assay.models.families import Family
+from assay.models.head_logits import HeadLogits
 from assay.models.identity import config_hash, processor_hash, tokenizer_hash
 from assay.models.readout import LabelWords, Readout
 from assay.models.target import Targets
@@ -274,10 +275,19 @@ class Model:
         w = weights.unsqueeze(-1)
         return self.logits(replace(batch, embeddings=w * self.embeddings(batch) + (1 - w) * reference))
 
-    def tapped(self, batch: Batch, tap: hooks.Tap) -> Tensor:
+    def tapped(self, batch: Batch, tap: attention_hooks.Tap) -> Tensor:
         """Logits, while `tap` reads (and may replace) attention probabilities and values in every layer."""
-        with self.frozen(), hooks.attention(self.hf, self.family, tap):
+        with self.frozen(), attention_hooks.attention(self.hf, self.family, tap):
             return self.logits(batch)
+
+    def head_logits(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Logits (B,C), and the attention logits (B,L*H,T) of every head, before the mask, averaged over queries."""
+        reader = HeadLogits(batch.mask)
+        if isinstance(self.readout, LabelWords):  # run the whole prompt: a cached prefix has no queries
+            batch = replace(batch, embeddings=self.embeddings(batch))
+        with self.frozen(), attention_hooks.reading(self.hf, self.family, reader):
+            logits = self.logits(batch)
+        return logits, reader.heads
 
     @torch.no_grad()
     def states(self, batch: Batch) -> tuple[Tensor, Tensor]:
