@@ -12,9 +12,9 @@ from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
 import assay
 from assay.core.errors import SpecError
-from assay.explainers.head_weights import NORMALISERS, explanation, initial, normalise
 from assay.models import attention_hooks
 from assay.models.head_logits import HeadLogits
+from assay.models.head_weights import NORMALISERS, explanation, initial, normalise
 from families import CASES, TRANSFORMERS, precise
 from stock import example
 

@@ -54,6 +54,11 @@ def blocks(hf: PreTrainedModel) -> list[nn.Module]:
     return list(lists[0])
 
 
+def heads_per_block(hf: PreTrainedModel) -> int:
+    """The number of attention heads of each block; a BiLSTM's attention is one."""
+    return int(getattr(hf.config.get_text_config(), "num_attention_heads", 1))
+
+
 def need_blocks(hf: PreTrainedModel, family: Family) -> None:
     """Raise if the model has no transformer blocks."""
     if family.recurrent:

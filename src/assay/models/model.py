@@ -328,6 +328,11 @@ class Model:
     def n_blocks(self) -> int:
         return len(hooks.blocks(self.hf))
 
+    @property
+    def n_heads(self) -> int:
+        """Number of attention heads of all blocks."""
+        return self.n_blocks * hooks.heads_per_block(self.hf)
+
     def reinitialised(self, block: int, seed: int, *, shared_parameters: bool = True) -> dict[str, Tensor]:
         """A block's parameters re-initialised as its architecture does, seeded by (model, block, seed).
 

@@ -6,7 +6,7 @@ and read-out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -110,6 +110,7 @@ def fine_tune(
     metrics: Mapping[str, PerformanceMetric] | None = None,
     encode: Encode = Model.encode,
     loss: Loss | None = None,
+    wrap: Callable[[Model], Trainable] = Trainable,
     folder: Path | None = None,
     on_check: OnCheck | None = None,
     progress: bool | None = None,
@@ -118,9 +119,10 @@ def fine_tune(
     """Train a model (see `initial_model`) in place: all parameters with requires_grad.
 
     metrics: by name; the recipe's selection is one of them or "loss". encode: replaces Model.encode. loss: of a batch;
-    default `task_loss`. folder: for checkpoints. The result depends only on data, initial weights, recipe and seed.
+    default `task_loss`. wrap: makes the module, which may have parameters of its own. folder: for checkpoints. The
+    result depends only on data, initial weights, recipe and seed.
     """
-    metrics, module = metrics or {}, Trainable(model)
+    metrics, module = metrics or {}, wrap(model)
     key = f"{train.fingerprint} {replace(model).fingerprint}"
     training, held_out = (encode_dataset(model, data, encode, progress=progress) for data in (train, validation))
     history = fit(

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from assay.core.errors import SpecError
 from assay.core.types import Scores
-from assay.explainers.head_weights import explanation
 from assay.explainers.protocols import MethodFacts
 from assay.models.encoding import Batch
+from assay.models.head_weights import explanation
 from assay.models.model import Model
 from assay.models.target import Targets
 
