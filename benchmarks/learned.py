@@ -21,7 +21,7 @@ import assay
 from assay.explainers.learned.parts.soft_mask import MaskingLoss, masked_batch
 from assay.explainers.white_box import batch_with_units
 from assay.fitting.aml import Objectives, fit_texts, new_attributor
-from assay.fitting.settings import AmlFit
+from assay.fitting.methods.aml import AmlFit
 from assay.masking.units import divide
 from assay.models.load import load_model
 from assay.models.model import Model

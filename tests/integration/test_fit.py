@@ -27,7 +27,7 @@ def test_fit_explain_and_evaluate(data: Path, tmp_path: Path) -> None:
     options = ("--model", "builtin", "--data", str(data), "--output", str(output), "--epochs", "2", "--masks", "4")
     fitted = invoke("fit", "aml", *options)
     assert fitted.exit_code == 0, fitted.stderr
-    assert "40 texts to fit on, 8 to choose the checkpoint on" in fitted.stdout
+    assert "40 texts to learn from, 8 to choose the checkpoint by" in fitted.stdout
     assert "of a random order" in fitted.stdout
     assert f"saved in {output}" in fitted.stdout.replace("\n", "")
     again = invoke("fit", "aml", *options)

@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
 def test_train_then_explain(folder: Path) -> None:
     done = run(*options("model"), cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "96 examples to train on, 24 to validate on" in done.stdout
+    assert "96 examples to learn from, 24 to choose the checkpoint by" in done.stdout
     assert len(re.findall(r"epoch \d\.00  training loss .*accuracy", done.stdout)) == 8
     best = re.findall(r"validation: (.*)  \*$", done.stdout, re.MULTILINE)[-1]
     assert f"best checkpoint: {best}, epoch" in done.stdout, "the first of equally accurate checkpoints"
@@ -92,7 +92,7 @@ def test_killed_and_started_again(folder: Path) -> None:
         (["--recipe", "recipe(optimizer=sgd)"], "did you mean 'optimiser'"),
         (["--epochs", "0"], "epochs=0: give a whole number, at least 1"),
         (["--epochs", "-1"], "epochs=-1: give a whole number, at least 1"),
-        (["--learning-rate", "nan"], "learning_rate=nan: give a number, above 0"),
+        (["--learning-rate", "nan"], "learning_rate=nan is not allowed; give a finite number"),
         (["--save-seconds", "-1"], "save_seconds=-1.0: give a number, at least 0"),
         (["--limit", "0"], "limit=0: give a whole number, at least 1"),
         (["--device", "gpu"], "the device 'gpu' is not available here"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from assay.core.default import Default
@@ -17,21 +18,30 @@ def make_settings(cls: type[T], settings: dict[str, Any]) -> T:
 
     None keeps a default. A list becomes a tuple, and so does a text such as "lime,occlusion" where several are allowed.
     """
-    hints = get_type_hints(cls)
-    names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
-    for name in settings:
-        if name not in names:
-            raise SpecError(f"{file_name(cls.__name__)} has no setting {name!r}; {nearest(name, names)}")
-    values = {name: as_field(name, value, hints[name]) for name, value in not_none(settings).items()}
-    for name, value in values.items():
-        check_type(name, value, hints[name])
-        check_numbers(name, value)
+    values = _checked(cls, not_none(settings), file_name(cls.__name__))
     try:
         return cls(**values)
     except AssayError:
         raise
     except (TypeError, ValueError) as error:
         raise SpecError(f"{file_name(cls.__name__)}: {error}") from error
+
+
+def with_settings(base: T, settings: Mapping[str, Any], owner: str) -> T:
+    """A dataclass with the settings that were given in place of its own; `owner` is the verb that errors name."""
+    return replace(base, **_checked(type(base), settings, owner))  # type: ignore[type-var]
+
+
+def _checked(cls: type, settings: Mapping[str, Any], owner: str) -> dict[str, Any]:
+    hints, names = get_type_hints(cls), [f.name for f in fields(cls)]
+    for name in settings:
+        if name not in names:
+            raise SpecError(f"{owner} has no setting {name!r}; {nearest(name, names)}")
+    values = {name: as_field(name, value, hints[name]) for name, value in settings.items()}
+    for name, value in values.items():
+        check_type(name, value, hints[name])
+        check_numbers(name, value)
+    return values
 
 
 def not_none(settings: dict[str, Any]) -> dict[str, Any]:

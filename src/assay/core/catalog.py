@@ -22,6 +22,7 @@ class Catalog:
     skip: tuple[str, ...] = ()  # files of the package that are not entries
     deep: bool = False  # entries are one folder down (explainers/gradient/...); the folder is their group
     groups: tuple[str, ...] = ()  # only these folders; empty for all
+    suffix: str = ""  # of class names: aml.py defines AmlFit
     entry: str | None = None  # entries are folders (studies/roar/), each with its class in a file of this name
     added: Additions | None = None  # where users may add entries
 
@@ -59,7 +60,7 @@ class Catalog:
             return added
         if name not in self.modules:
             raise SpecError(f"unknown {self.kind} {name!r}; {nearest(name, self.names)}")
-        return getattr(importlib.import_module(self.modules[name]), class_name(name))
+        return getattr(importlib.import_module(self.modules[name]), class_name(name) + self.suffix)
 
     def make(self, spec: str | Spec) -> Any:
         """The entry that a spec names, built with the parameters of the spec."""

@@ -1,11 +1,9 @@
-"""Fit an explainer: settings, objective, and the run from texts to a method."""
+"""Fit an explainer by attributive masking or Shapley values: objective, and the run from texts to a method."""
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +11,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from assay.core.errors import AssayError, SpecError, UnsupportedError
-from assay.core.files import check_folder_writable
+from assay.core.errors import SpecError, UnsupportedError
 from assay.core.spec import Spec
 from assay.core.types import Target
 from assay.datasets.dataset import Dataset
 from assay.explainers.learned.aml import Aml
 from assay.explainers.learned.parts.attribution_model import NO_TEXT, Attributor, LabelledEncoder, Trunk
 from assay.explainers.learned.parts.fitted import Fitted, architecture_of, class_outputs, learned_mask
-from assay.explainers.learned.parts.folder import CARD, FORMAT, KIND, save_fitted
 from assay.explainers.learned.parts.losses import LossWeights
+from assay.explainers.learned.parts.model_card import OBJECTIVES
 from assay.explainers.learned.parts.soft_mask import MaskingLoss, masked_batch
 from assay.faithfulness.measuring import metric_removal
-from assay.fitting.settings import AmlFit
+from assay.fitting.card import data_card, explainer_card
+from assay.fitting.methods.aml import AmlFit
+from assay.fitting.run import FitRun
 from assay.fitting.shapley import FILE, ShapleyObjective, mask_values, value_spread
 from assay.fitting.texts import LEAST, FitBatch, FitTexts, fit_texts
 from assay.fitting.validation import Validation
@@ -35,10 +34,8 @@ from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.target import Targets
 from assay.training.checkpoint import remove_checkpoint
-from assay.training.history import Check, History
-from assay.training.loop import OnCheck, TrainingData, fit
+from assay.training.loop import TrainingData, fit
 from assay.training.pretrained import fixed_seed, pretrained_model
-from assay.training.run_folder import LOCK, training_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,52 +80,30 @@ def _drawn_classes(outputs: Tensor, share: float, task: str) -> Tensor:
     return torch.where(other, (predicted + step) % classes, predicted)
 
 
-def fit_aml(
-    model: Model,
-    train: Dataset,
-    validation: Dataset,
-    settings: AmlFit,
-    *,
-    folder: Path | None = None,
-    on_check: OnCheck | None = None,
-    progress: bool | None = None,
-    save_seconds: float = 60.0,
-) -> Aml:
-    """Fit an explainer to a model; the best checkpoint by the metric is kept, and saved if a folder is given.
-
-    The result depends only on model, data and settings; an interrupted fit resumes from the folder to the same weights.
-    """
+def fit_aml(model: Model, train: Dataset, validation: Dataset, settings: AmlFit, run: FitRun | None = None) -> Aml:
+    """Fit an explainer to a model; the best checkpoint by the metric is kept, and saved if the run has a folder."""
+    run = FitRun() if run is None else run
     check_model(model, settings)
-    with training_in(folder):
-        texts = fit_texts(model, train, least=LEAST, progress=progress)
-        held_out = Validation(fit_texts(model, validation, progress=progress), settings.criterion, settings.soft)
-        fitted = fit_texts_to(
-            texts, held_out, settings, _data_card(train, validation), folder, on_check, progress, save_seconds
-        )
-        if folder is None:
-            return Aml.of(fitted)
-        save_fitted(fitted, folder)
-        remove_checkpoint(folder)
-        (folder / FILE).unlink(missing_ok=True)
-        return Aml(str(folder))
+    texts = fit_texts(model, train, least=LEAST, progress=run.progress)
+    held_out = Validation(fit_texts(model, validation, progress=run.progress), settings.criterion, settings.soft)
+    fitted = fit_texts_to(texts, held_out, settings, data_card(train, validation), run)
+    if run.folder is None:
+        return Aml.of(fitted)
+    fitted.save(run.folder)
+    remove_checkpoint(run.folder)
+    (run.folder / FILE).unlink(missing_ok=True)
+    return Aml(str(run.folder))
 
 
 def fit_texts_to(
-    texts: FitTexts,
-    held_out: Validation,
-    settings: AmlFit,
-    data: Mapping[str, Any],
-    folder: Path | None,
-    on_check: OnCheck | None,
-    progress: bool | None,
-    save_seconds: float,
+    texts: FitTexts, held_out: Validation, settings: AmlFit, data: Mapping[str, Any], run: FitRun
 ) -> Fitted:
     """Fit to texts that are encoded already, as a search does many times."""
     model = texts.model
     removal, scale = fit_removal(texts, settings), "raw" if model.task == "regression" else settings.scale
     independent, shapley, spread = model.task == "multi_label", None, _output_spread(texts)
     if settings.objective != "masking":
-        values = mask_values(texts, removal, settings.masks, settings.seed, folder=folder, progress=progress)
+        values = mask_values(texts, removal, settings.masks, settings.seed, folder=run.folder, progress=run.progress)
         spread = value_spread(texts, values, scale, independent=independent)
         shapley = ShapleyObjective(values, scale, independent, spread)
     reference = None if removal.shortens else removal.name  # what a mask blends with; None: the model's default
@@ -142,14 +117,15 @@ def fit_texts_to(
         settings.recipe,
         key=f"{texts.fingerprint} {model.fingerprint} {Spec.of(_portable(settings))}",
         resume_key=held_out.texts.fingerprint,
-        folder=folder,
-        on_check=on_check,
-        progress=progress,
-        save_seconds=save_seconds,
+        folder=run.folder,
+        on_check=run.on_check,
+        progress=run.progress,
+        save_seconds=run.save_seconds,
     )
     attributor.requires_grad_(False).eval()
     learnt = {"removal": removal.name, "reference": reference, "scale": scale, "spread": spread}
-    return Fitted(attributor, {**_card(model, attributor, settings, history, held_out, data), **learnt})
+    card = explainer_card("aml", model, settings.criterion, history, held_out.random(), data)
+    return Fitted(attributor, {**card, **_own_card(model, attributor, settings), **learnt})
 
 
 def _portable(settings: AmlFit) -> AmlFit:
@@ -217,67 +193,14 @@ def _output_spread(texts: FitTexts) -> float:
     return max(float(np.std(texts.outputs)), 1e-6) if texts.model.task == "regression" else 1.0
 
 
-# --- the card ----------------------------------------------------------------------------------------------------
-
-
-def _card(
-    model: Model,
-    attributor: Attributor,
-    settings: AmlFit,
-    history: History,
-    held_out: Validation,
-    data: Mapping[str, Any],
-) -> dict[str, Any]:
-    name = settings.criterion.name
-    best = history.best_check
+def _own_card(model: Model, attributor: Attributor, settings: AmlFit) -> dict[str, Any]:
+    """The part of the card that only explainers of this method have."""
     architecture = architecture_of(attributor)
     shown = {f.name: getattr(_portable(settings), f.name) for f in fields(settings)}
     reader = getattr(attributor.model, "reader", None)
     return {
-        "kind": KIND,
-        "format": FORMAT,
-        "method": "aml",
+        "learnt": OBJECTIVES[settings.objective],
         "architecture": architecture,
         "states": list(_states(model)) if architecture == "trunk" else None,
         "settings": {**shown, "reader_length": None if reader is None else reader.encoder.limit},
-        "metric": name,
-        "better": settings.criterion.better,
-        "validation": {"best": None if best is None else best.scores[name], "random": held_out.random()},
-        "curve": [_point(check, name) for check in history.checks],
-        "model": model.title,
-        "identity": model.identity,
-        "labels": list(model.labels),
-        "task": model.task,
-        "data": dict(data),
-        "versions": {package: version(package) for package in ("assay", "torch", "transformers", "numpy")},
-        "python": platform.python_version(),
     }
-
-
-def _point(check: Check, name: str) -> dict[str, float]:
-    return {"step": check.step, "epoch": check.epoch, "loss": check.loss, "value": check.scores[name]}
-
-
-def _data_card(train: Dataset, validation: Dataset) -> dict[str, Any]:
-    return {
-        name: {"name": d.name, "split": d.split, "examples": len(d), "fingerprint": d.fingerprint}
-        for name, d in (("train", train), ("validation", validation))
-    }
-
-
-def check_output(folder: Path, *, overwrite: bool) -> Path:
-    """Check that a folder is new, empty, or holds an unfinished fit; with `overwrite`, a finished one too."""
-    folder = folder.expanduser()
-    if folder.exists() and not folder.is_dir():
-        raise AssayError(f"{folder} is a file; choose a folder")
-    if (folder / CARD).exists() and not overwrite:
-        raise AssayError(f"{folder} holds a finished explainer; choose another folder or overwrite it (--overwrite)")
-    own = {LOCK, FILE, CARD, "README.md", "explainer.safetensors", "encoder", "search.log"}
-    others = [] if not folder.is_dir() else [f.name for f in folder.iterdir() if f.name not in own]
-    if any(not name.startswith("checkpoint.") for name in others):
-        raise AssayError(f"{folder} is not empty (it holds {others[0]}); choose another folder")
-    check_folder_writable(folder)
-    if overwrite:
-        (folder / CARD).unlink(missing_ok=True)
-        remove_checkpoint(folder)
-    return folder

@@ -15,7 +15,8 @@ from assay import InputError, ModelError, SpecError, Target, TargetError, Unsupp
 from assay.explainers import METHODS
 from assay.explainers.protocols import MethodFacts
 from assay.fitting.aml import fit_aml
-from assay.fitting.settings import AmlFit
+from assay.fitting.methods.aml import AmlFit
+from assay.fitting.run import FitRun
 
 GOOD = "a modest pleasure"
 
@@ -130,7 +131,7 @@ def poisoned():
 def fitted_to_a_healthy_model(texts):
     data = assay.load_dataset(texts * 5)
     settings = AmlFit(epochs=1, masks=2)
-    return replace(fit_aml(toys.bert(), data, data, settings, progress=False), any_model=True)
+    return replace(fit_aml(toys.bert(), data, data, settings, FitRun(progress=False)), any_model=True)
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS.names if m != "random"])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -11,11 +10,11 @@ from torch import Tensor
 
 from assay.core.errors import SpecError, UnsupportedError
 from assay.core.ranges import POSITIVE, Range, check_ranges
-from assay.core.spec import Spec
 from assay.core.types import Scores
 from assay.explainers.learned.parts.attribution_model import Reading
 from assay.explainers.learned.parts.fitted import Fitted, class_outputs
-from assay.explainers.learned.parts.folder import FIT, folder_digest, found_folder, load_fitted, save_fitted
+from assay.explainers.learned.parts.folder import load_fitted
+from assay.explainers.learned.parts.method import LearnedMethod
 from assay.explainers.learned.parts.refine import (
     Descent,
     MaskPath,
@@ -35,11 +34,10 @@ from assay.models.target import Targets
 
 Tune = Literal["logits", "head", "all", "noise"]
 RATES: dict[Tune, float] = {"logits": 0.3, "head": 1e-4, "all": 4e-5, "noise": 1.0}
-IN_MEMORY = "in_memory"  # name of an explainer that no folder holds
 
 
 @dataclass(frozen=True)
-class Aml:
+class Aml(LearnedMethod):
     """scores = G(x, y), a model that `assay fit aml` fitted to the explained one: one pass, no masking, no gradients.
 
     steps=n refines the mask of each text with n gradient steps on the masking losses (fAML): of its logits, of the head
@@ -49,16 +47,11 @@ class Aml:
     Weakness: it has learnt from texts of one kind and can be wrong on others without a sign of it.
     """
 
-    explainer: str = ""
     steps: int = 0
     tune: Tune = "logits"
     rate: float | None = None
     selection: Selection = "last"
     metric: str = ""
-    any_model: bool = False
-    digest: str = ""  # of the explainer's weights and card; filled in
-    folder: str = field(default="", compare=False, repr=False, metadata={"spec": False})
-    fitted: Fitted | None = field(default=None, compare=False, repr=False, metadata={"spec": False})
 
     def __post_init__(self) -> None:
         check_ranges(self, steps=Range(0, whole=True), rate=POSITIVE)
@@ -68,70 +61,11 @@ class Aml:
             raise SpecError("selection and tune choose between steps of a refinement; give steps=10, or leave them out")
         if self.tune == "noise" and self.selection != "oracle":
             raise SpecError("tune=noise is the control of selection=oracle; give selection=oracle too")
-        if self.fitted is None and self.explainer:
-            self._find()
-
-    def _find(self) -> None:
-        """Note where the explainer is and what it holds; its name is the last part of the path, on every machine."""
-        folder = found_folder(self.folder or self.explainer)
-        digest = folder_digest(folder)
-        if self.digest not in ("", digest):
-            raise SpecError(f"the explainer in {folder.name} has changed since (digest {digest}, not {self.digest})")
-        for name, value in (("folder", str(folder)), ("explainer", folder.name), ("digest", digest)):
-            object.__setattr__(self, name, value)
-
-    @staticmethod
-    def of(fitted: Fitted) -> Aml:
-        """An explainer in memory as a method."""
-        return Aml(IN_MEMORY, digest=fitted.digest, fitted=fitted)
-
-    @staticmethod
-    def from_pretrained(folder: str | Path) -> Aml:
-        """Load an explainer from a folder or hub id."""
-        method = Aml(str(folder))
-        _ = method.loaded
-        return method
-
-    def save_pretrained(self, folder: str | Path) -> Aml:
-        """Save the explainer to a folder, which `assay.load_explainer` reads; returns the method of that folder."""
-        path = Path(folder).expanduser()
-        save_fitted(self.loaded, path)
-        return replace(self, explainer=str(path), folder="", digest="", fitted=None)
-
-    def push_to_hub(self, repo_id: str, *, private: bool = False, token: str | None = None) -> str:
-        """Upload the explainer to the Hugging Face hub; returns its address."""
-        import tempfile
-
-        import huggingface_hub
-
-        with tempfile.TemporaryDirectory() as folder:
-            save_fitted(self.loaded, Path(folder))
-            api = huggingface_hub.HfApi(token=token)
-            address = api.create_repo(repo_id, private=private, exist_ok=True)
-            api.upload_folder(repo_id=repo_id, folder_path=folder, commit_message="Upload an explainer of Assay")
-        return str(address)
-
-    # --- as a method -------------------------------------------------------------------------------------------------
+        super().__post_init__()
 
     @property
     def loaded(self) -> Fitted:
-        if self.fitted is not None:
-            return self.fitted
-        if not self.folder:
-            raise SpecError(f"aml needs a fitted explainer; {FIT}")
-        return load_fitted(Path(self.folder))
-
-    @property
-    def card(self) -> dict[str, Any]:
-        """What the explainer was fitted on, how, and how good it is."""
-        return dict(self.loaded.card)
-
-    @property
-    def title(self) -> str:
-        """Name for tables: the folder's last part and what differs from the defaults."""
-        short = replace(self, digest="", folder="", fitted=None, explainer="") if self.explainer else self
-        more = [f"{key}={value}" for key, value in Spec.of(short, full=False).params]
-        return f"aml({', '.join([self.explainer, *more])})" if self.explainer else "aml"
+        return self.content(load_fitted)
 
     @property
     def facts(self) -> MethodFacts:
@@ -152,10 +86,6 @@ class Aml:
     @property
     def rows(self) -> int:
         return 2 if self.steps else 1
-
-    def check_fitted(self, model: Model) -> None:
-        """Raise unless the explainer can explain this model."""
-        self.loaded.check_model(model, any_model=self.any_model)
 
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         fitted = self.loaded

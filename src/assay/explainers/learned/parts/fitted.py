@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-import safetensors.torch
 import torch
+from safetensors import SafetensorError
 from torch import Tensor
 
-from assay.core.errors import InputError, ModelError, UnsupportedError
+from assay.core.errors import InputError, UnsupportedError
 from assay.core.types import Scale
 from assay.explainers.learned.parts.attribution_model import Attributor, LabelledEncoder, Reading, Trunk
 from assay.explainers.learned.parts.losses import LossWeights
+from assay.explainers.learned.parts.saved import check_same_model, digest_of, save_explainer, unsaved
 from assay.explainers.learned.parts.soft_mask import MaskingLoss, class_mixture
+from assay.models.encode import TextEncoder
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
 
-LENGTH = "max_length"  # of the identity of a model: any number of positions can be explained
+ENCODER = "encoder"  # folder of an attribution model's own encoder
 SPREAD = 2.0  # standard deviation of the mask logits that scores start a refinement with
 
 
@@ -57,7 +58,7 @@ class Fitted:
     @cached_property
     def digest(self) -> str:
         """A hash of the weights and the card."""
-        return digest_of(card_bytes(self.card), weight_bytes(self.attributor))
+        return digest_of(self.card, self.attributor.state_dict())
 
     @property
     def loss(self) -> MaskingLoss:
@@ -77,18 +78,7 @@ class Fitted:
 
     def check_model(self, model: Model, *, any_model: bool) -> None:
         """Raise unless the explainer belongs to this model, or fits its shape where another one is allowed."""
-        mine, theirs = self.card["identity"], model.identity
-        if not any_model and any(mine[key] != theirs[key] for key in mine if key != LENGTH):
-            raise ModelError(
-                f"this explainer was fitted for {self.card['model']}, and {model.title} is another model (or the same "
-                "one with other labels, prompt or precision); fit one for it (assay fit), or allow it with "
-                "any_model=True"
-            )
-        if len(self.card["labels"]) != len(model.labels) or self.card["task"] != model.task:
-            raise UnsupportedError(
-                f"this explainer was fitted for a {self.card['task']} model with {len(self.card['labels'])} outputs; "
-                f"{model.title} is a {model.task} model with {len(model.labels)}"
-            )
+        check_same_model(self.card, model, any_model=any_model)
         inner = self.attributor.model
         if isinstance(inner, Trunk):
             layers, width = self.card["states"]
@@ -98,6 +88,12 @@ class Fitted:
                     f"this explainer reads {layers} layers of width {width}, but {model.title} has {found[0]} of "
                     f"{found[1]}; fit one for it, or one with architecture=encoder, which any model can use"
                 )
+
+    def save(self, folder: Path) -> None:
+        """Write the folder of the explainer."""
+        if isinstance(self.attributor.model, LabelledEncoder):
+            _save_encoder(self.attributor.model, folder / ENCODER)
+        save_explainer(folder, self.card, self.attributor.state_dict())
 
     def scores(self, model: Model, batch: Batch, reading: Reading, targets: Targets) -> Tensor:
         """(B,T) outputs of the attribution model for resolved targets."""
@@ -147,19 +143,18 @@ def learned_mask(attributor: Attributor, outputs: Tensor) -> Tensor:
     return attributor.gain.to(outputs) * outputs + attributor.offset.to(outputs)
 
 
-def card_bytes(card: Mapping[str, Any]) -> bytes:
-    """The card as it is written."""
-    return (json.dumps(card, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def weight_bytes(attributor: Attributor) -> bytes:
-    """The weights as they are written."""
-    return safetensors.torch.save({k: v.cpu().contiguous() for k, v in attributor.state_dict().items()})
-
-
-def digest_of(card: bytes, weights: bytes) -> str:
-    return hashlib.sha256(card + b"\x00" + weights).hexdigest()[:16]
-
-
 def architecture_of(attributor: Attributor) -> str:
     return "encoder" if isinstance(attributor.model, LabelledEncoder) else "trunk"
+
+
+def _save_encoder(model: LabelledEncoder, folder: Path) -> None:
+    """Its configuration and tokenizer; its weights are with the others."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        config: Any = model.encoder.config
+        config.save_pretrained(folder)
+        assert isinstance(model.reader.encoder, TextEncoder)
+        model.reader.tokenizer.backend_tokenizer.no_truncation()  # otherwise the setting of the last call is saved
+        model.reader.tokenizer.save_pretrained(folder)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise unsaved(folder.parent, error) from error

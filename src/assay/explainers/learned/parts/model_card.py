@@ -14,7 +14,7 @@ OBJECTIVES = {
 
 def model_card(card: Mapping[str, Any]) -> str:
     """Plain English in Markdown."""
-    settings, data, validation = card["settings"], card["data"], card["validation"]
+    data, validation = card["data"], card["validation"]
     lines = [
         "---",
         "library_name: assay",
@@ -34,8 +34,7 @@ def model_card(card: Mapping[str, Any]) -> str:
         "",
         "## How it was fitted",
         "",
-        f"- What it learnt: {OBJECTIVES[settings['objective']]}; units were removed by `{card['removal']}`.",
-        f"- Architecture: {card['architecture']}.",
+        f"- What it learnt: {card['learnt']}.",
         f"- Texts: {data['train']['examples']:,} of {_name(data['train'])}; {data['validation']['examples']:,} of "
         f"{_name(data['validation'])} chose the checkpoint. Their labels were not used.",
         f"- Chosen by {card['metric']} ({card['better']} is better).",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from assay.core.errors import SpecError
 from assay.core.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range, check_ranges
@@ -20,12 +20,21 @@ from assay.explainers.learned.parts.forms import (
 from assay.training.recipe import Recipe
 
 if TYPE_CHECKING:
+    from assay.datasets.dataset import Dataset
+    from assay.explainers.learned.aml import Aml
     from assay.faithfulness.criterion import Criterion
+    from assay.fitting.run import FitRun
+    from assay.models.model import Model
 
 
 @dataclass(frozen=True)
 class AmlFit:
-    """How an explainer is fitted."""
+    """Fit a model that explains a text in one pass: by Shapley values (FastSHAP), attributive masking (AML), or both.
+
+    Labels are not needed: it learns from what the explained model says about masked texts.
+    """
+
+    files: ClassVar[tuple[str, ...]] = ("values.safetensors", "encoder", "search.log")
 
     metric: str = "comprehensiveness"
     """Faithfulness metric that chooses the checkpoint on held-out texts, or a difference of two, such as
@@ -77,11 +86,13 @@ class AmlFit:
     """Epochs between validations; 0.25 is four times per epoch."""
     patience: int | None = None
     """Stop after this many validations without improvement."""
+    search: int | None = None
+    """Tune the weights of the losses in this many short trials first (masking, both)."""
     seed: int = 0
     """Seed of the initial weights, the masks and the order of the texts."""
 
     def __post_init__(self) -> None:
-        check_ranges(self, masks=Range(2, whole=True), epochs=COUNT, batch_size=COUNT, patience=COUNT)
+        check_ranges(self, masks=Range(2, whole=True), epochs=COUNT, batch_size=COUNT, patience=COUNT, search=COUNT)
         check_ranges(self, learning_rate=POSITIVE, validate_every=POSITIVE, seed=Range(0, whole=True))
         check_ranges(self, preservation=NOT_NEGATIVE, sparsity=NOT_NEGATIVE, inverse=NOT_NEGATIVE)
         check_ranges(self, other_classes=Range(0, 1))
@@ -90,6 +101,11 @@ class AmlFit:
             raise SpecError(f"masks={self.masks}: give an even number, because masks come in pairs")
         if self.objective != "shapley" and not (self.preservation or self.inverse):
             raise SpecError("preservation and inverse are both 0, so a mask would learn nothing; give one a weight")
+        if self.search is not None and self.objective == "shapley":
+            raise SpecError(
+                "search tunes the weights of the masking losses, which objective=shapley does not have; give "
+                "objective=masking or both"
+            )
         if self.base is not None and self.architecture != "encoder":
             raise SpecError(f"base={self.base!r} is for architecture=encoder; give that too, or leave base out")
 
@@ -120,3 +136,17 @@ class AmlFit:
             better=self.criterion.better,
             seed=self.seed,
         )
+
+    def check_model(self, model: Model) -> None:
+        """Raise at once if no explainer can be fitted to a model."""
+        from assay.fitting.aml import check_model
+
+        check_model(model, self)
+
+    def fit(self, model: Model, train: Dataset, validation: Dataset, run: FitRun) -> Aml:
+        """Search the weights of the losses if asked to, then fit."""
+        from assay.fitting.aml import fit_aml
+        from assay.fitting.search import searched
+
+        settings = self if self.search is None else searched(model, train, validation, self, run)
+        return fit_aml(model, train, validation, settings, run)

@@ -1,0 +1,90 @@
+"""Options and lines that `train` and `fit` share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from assay.cli._options import EXECUTION, OUTPUT, ColumnRoles, LabelNames, Positive, flag
+from assay.core.console import Console
+
+if TYPE_CHECKING:
+    from assay.training.history import Check
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitOptions:
+    """Which examples to learn from and to validate on."""
+
+    data: str
+    """File, folder, hub id, or a name from `assay data list`."""
+    split: str | None = None
+    """Split to learn from. Default: train."""
+    validation: str | None = None
+    """Split that chooses the checkpoint. Default: dev, or 10 % of the other split."""
+    columns: ColumnRoles = None
+    label_map: LabelNames = None
+    limit: int | None = None
+    """Learn from only this many examples, drawn at random."""
+    validation_limit: int | None = None
+    """Validate on only this many examples, drawn at random."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExampleOptions(SplitOptions):
+    """Which examples to train on, and how to read them."""
+
+    task: Literal["classification", "regression"] | None = None
+    """Kind of labels. Default: inferred from the labels."""
+    max_length: int | None = None
+    """Truncate inputs to this many tokens. Default: 512."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions(SplitOptions):
+    """Which texts to fit on."""
+
+    limit: int = 2000
+    """Fit on only this many texts, drawn at random."""
+    validation_limit: int = 200
+    """Validate on only this many texts, drawn at random."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How to run, and where to save."""
+
+    threads: Annotated[Positive | None, Parameter(group=EXECUTION)] = None
+    """Number of CPU threads."""
+    save_seconds: Annotated[float, Parameter(group=EXECUTION)] = 60.0
+    """Seconds between two saved checkpoints."""
+    output: Annotated[Path, Parameter(group=OUTPUT)]
+    """Folder to save in; the same command resumes there."""
+    overwrite: Annotated[bool, flag("Replace what is finished in the folder.", OUTPUT)] = False
+
+
+@dataclass(frozen=True)
+class Printer:
+    """Prints how a training goes."""
+
+    noun: str  # what it learns from: examples, texts
+    console: Console = field(default_factory=lambda: Console(soft_wrap=True))
+
+    def sizes(self, train: Any, held_out: Any) -> None:
+        self.console.print(f"{len(train):,} {self.noun} to learn from, {len(held_out):,} to choose the checkpoint by")
+
+    def check(self, check: Check, best: bool) -> None:
+        line = f"epoch {check.epoch:.2f}  training loss {check.loss:.4f}  validation: {scores(check)}"
+        self.console.print(f"{line}{'  *' if best else ''}")
+
+    @property
+    def calls(self) -> dict[str, Any]:
+        """The arguments of a verb that it prints for."""
+        return {"on_start": self.sizes, "on_check": self.check}
+
+
+def scores(check: Check) -> str:
+    return ", ".join(f"{name} {value:.4f}" for name, value in check.scores.items())

@@ -1,0 +1,52 @@
+"""The card of a fitted explainer: what every learned method says about its model, its data and its validation."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+from assay.datasets.dataset import Dataset
+from assay.explainers.learned.parts.saved import FORMAT, KIND
+from assay.faithfulness.criterion import Criterion
+from assay.models.model import Model
+from assay.training.history import Check, History
+
+
+def explainer_card(
+    method: str, model: Model, criterion: Criterion, history: History, random: float, data: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What every card holds; a method adds `learnt` (a phrase), its `settings`, and what it needs to explain.
+
+    random: the criterion of a random order on the texts that chose the checkpoint.
+    """
+    name, best = criterion.name, history.best_check
+    return {
+        "kind": KIND,
+        "format": FORMAT,
+        "method": method,
+        "metric": name,
+        "better": criterion.better,
+        "validation": {"best": None if best is None else best.scores[name], "random": random},
+        "curve": [_point(check, name) for check in history.checks],
+        "model": model.title,
+        "identity": model.identity,
+        "labels": list(model.labels),
+        "task": model.task,
+        "data": dict(data),
+        "versions": {package: version(package) for package in ("assay", "torch", "transformers", "numpy")},
+        "python": platform.python_version(),
+    }
+
+
+def _point(check: Check, name: str) -> dict[str, float]:
+    return {"step": check.step, "epoch": check.epoch, "loss": check.loss, "value": check.scores[name]}
+
+
+def data_card(train: Dataset, validation: Dataset) -> dict[str, Any]:
+    """The data in the card: names, sizes and fingerprints."""
+    return {
+        name: {"name": d.name, "split": d.split, "examples": len(d), "fingerprint": d.fingerprint}
+        for name, d in (("train", train), ("validation", validation))
+    }
