@@ -87,9 +87,10 @@ def simulate(
     with resumable():
         result = assay.simulate(teacher, source, watch=print_failure, **engine.given(), **options)
     _print(console, result, report, json)
-    print_outcome(console, result.status)
-    if not result.status.ok:
-        sys.exit(1)
+    if result.status is not None:
+        print_outcome(console, result.status)
+        if not result.status.ok:
+            sys.exit(1)
 
 
 def _print(console: Console, result: Any, report: Path | None, json: Path | None) -> None:

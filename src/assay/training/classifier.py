@@ -24,7 +24,7 @@ from assay.datasets.dataset import Dataset
 from assay.models.encode import TextEncoder
 from assay.models.encoding import Batch
 from assay.models.identity import config_hash
-from assay.models.model import Model
+from assay.models.model import Model, wide
 from assay.training.encoded import Encode, EncodedDataset, LabelledBatch, encode_dataset
 from assay.training.history import History
 from assay.training.loop import Loss, OnCheck, fit
@@ -65,7 +65,7 @@ class Trainable(nn.Module):
         self.head = model.head
 
     def forward(self, batch: Batch) -> Tensor:  # (B,C)
-        return self.model.outputs(batch).float()
+        return wide(self.model.outputs(batch))
 
 
 def train_classifier(

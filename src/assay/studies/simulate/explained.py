@@ -106,7 +106,8 @@ def _on_positions(row: Explained, values: NDArray[np.float64], encoding: Encodin
     total = ours.sum()
     if total <= 0:
         raise InputError(f"no explained part of {str(encoding.example)[:80]} is among what the student reads")
-    return (ours / total).astype(np.float32)
+    out: Shares = (ours / total).astype(np.float32)
+    return out
 
 
 def _carried(theirs: NDArray[np.float64], spans: Sequence[Span], encoding: Encoding) -> NDArray[np.float64]:
