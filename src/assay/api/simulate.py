@@ -20,7 +20,7 @@ from assay.experiments.store import Store, open_store
 from assay.experiments.yaml_node import YamlNode
 from assay.models.load import check_exists
 from assay.studies.simulate.result import Simulated, simulated
-from assay.studies.simulate.student import UNTRAINED, check_student
+from assay.training.students import UNTRAINED, check_student
 
 
 @said_once

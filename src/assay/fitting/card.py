@@ -5,21 +5,31 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal, Protocol
 
 from assay.datasets.dataset import Dataset
 from assay.explainers.learned.parts.saved import FORMAT, KIND
-from assay.faithfulness.criterion import Criterion
 from assay.models.model import Model
 from assay.training.history import Check, History
 
 
+class Chosen(Protocol):
+    """What chose the checkpoint."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def better(self) -> Literal["higher", "lower"]: ...
+
+
 def explainer_card(
-    method: str, model: Model, criterion: Criterion, history: History, random: float, data: Mapping[str, Any]
+    method: str, model: Model, criterion: Chosen, history: History, random: float, data: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What every card holds; a method adds `learnt` (a phrase), its `settings`, and what it needs to explain.
 
-    random: the criterion of a random order on the texts that chose the checkpoint.
+    random: the criterion of a random order, or of what the card calls `control`, on the texts that chose the
+    checkpoint.
     """
     name, best = criterion.name, history.best_check
     return {

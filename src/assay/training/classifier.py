@@ -174,7 +174,7 @@ def task_loss(module: Any, item: LabelledBatch) -> Tensor:
     return cross_entropy(logits, item.gold)
 
 
-def predict(module: Trainable, data: EncodedDataset) -> NDArray[np.float32]:
+def predict(module: Any, data: EncodedDataset) -> NDArray[np.float32]:
     """(N,C) outputs in the order of the data, computed in batches of similar length."""
     lengths = data.data.lengths
     order = np.arange(len(data.gold)) if lengths is None else np.argsort(lengths, kind="stable")
@@ -185,9 +185,7 @@ def predict(module: Trainable, data: EncodedDataset) -> NDArray[np.float32]:
     return in_order
 
 
-def validation_scores(
-    module: Trainable, data: EncodedDataset, metrics: Mapping[str, PerformanceMetric]
-) -> dict[str, float]:
+def validation_scores(module: Any, data: EncodedDataset, metrics: Mapping[str, PerformanceMetric]) -> dict[str, float]:
     """The loss and every metric."""
     outputs = predict(module, data)
     logits, gold = torch.from_numpy(outputs), torch.from_numpy(data.gold)

@@ -16,9 +16,10 @@ from assay.experiments.study import ReportContext, StudyContext, StudyReport
 from assay.explainers.methods import named_methods
 from assay.models.head_weights import Normaliser
 from assay.studies.simulate.explained import Lesson
-from assay.studies.simulate.student import StudentModel, check_student
+from assay.studies.simulate.student import StudentModel
 from assay.studies.simulate.tasks import AskTask, Classroom, ExplainTask, StudentTask, Subsets
 from assay.training.recipe import Recipe
+from assay.training.students import check_student
 
 NONE, UNIFORM, RANDOM = "none", "uniform", "random"
 SHUFFLED = "shuffled "  # before the name of the method that a control stands beside

@@ -178,7 +178,7 @@ class StudentTask:
         texts = self.room.lesson(self.room.splits(), self.size, self.seed)
         train = labelled(texts, [answers[e.content] for e in texts], asked)
         validation, test = (labelled(parts[name], asked["answers"][name], asked) for name in ASKED[1:])
-        model = self.student.open(context, asked, self.seed)
+        model = self.student.open(context, self.seed)
         wrap, loss, told = self._teaching(context, model, texts, parts["students"], beta)
         recipe = self._recipe(asked["task"])
         metrics = performance_metrics(asked["task"])

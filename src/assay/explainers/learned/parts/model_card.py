@@ -41,9 +41,9 @@ def model_card(card: Mapping[str, Any]) -> str:
         "",
         "## How good it is",
         "",
-        f"{card['metric']} on the texts that chose the checkpoint: **{validation['best']:.4f}**; of a random order: "
-        f"{validation['random']:.4f}. The choice makes the first number slightly too good: judge it on other texts "
-        "with `assay evaluate`.",
+        f"{card['metric']} on the texts that chose the checkpoint: **{validation['best']:.4f}**; of "
+        f"{card.get('control', 'a random order')}: {validation['random']:.4f}. The choice makes the first number "
+        "slightly too good: judge it on other texts with `assay evaluate`.",
         "",
         "| step | training loss | validation |",
         "|---:|---:|---:|",
