@@ -19,6 +19,7 @@ import assay
 from assay.core.attributions import Attributions
 from assay.datasets.examples import as_examples
 from assay.explainers import METHODS
+from assay.explainers.learned.scaffold import HeadWeights, Scaffold
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.readout import AssayHead, LabelWords
@@ -91,7 +92,7 @@ def spec(method: str) -> str:
 
 def method_for(method: str, model: Any) -> Any:
     """What `explain` takes for a method: a spec, or an explainer that was fitted to such a model."""
-    return fitted_to(model) if method == "aml" else spec(method)
+    return {"aml": fitted_to, "scaffold": weighted_heads_of}.get(method, lambda _: spec(method))(model)
 
 
 def fitted_to(model: Any) -> Any:
@@ -113,6 +114,22 @@ def _fitted(family: str, task: str, outputs: int, prompted: bool) -> Any:
                 warnings.simplefilter("ignore")  # so few, repeated texts
                 return replace(assay.fit(model, data, spec("aml"), progress=False), any_model=True)
     raise LookupError(f"no case has a {family} model for {task} with {outputs} outputs")
+
+
+def weighted_heads_of(model: Any) -> Any:
+    """Some weights for the heads of a model, in the form in which a fit leaves them."""
+    loaded = load_model(model)
+    phi = torch.linspace(0, 0.6, loaded.n_heads)
+    card = {
+        "method": "scaffold",
+        "settings": {"normaliser": "sparsemax"},
+        "layers": loaded.n_blocks,
+        "identity": {},
+        "labels": list(loaded.labels),
+        "task": loaded.task,
+        "model": loaded.title,
+    }
+    return Scaffold.of(HeadWeights(phi, card))
 
 
 def as_example(given: Any, i: int) -> Any:

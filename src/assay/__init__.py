@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from assay.api.results import results
     from assay.api.roar import roar, roar_plan
     from assay.api.run import run
+    from assay.api.simulate import simulate, simulate_plan
     from assay.api.status import status
     from assay.api.train import train
     from assay.core.attributions import Attributions
@@ -74,6 +75,8 @@ _LAZY = {
     "roar_plan": "assay.api.roar",
     "run": "assay.api.run",
     "save_model": "assay.models.load",
+    "simulate": "assay.api.simulate",
+    "simulate_plan": "assay.api.simulate",
     "status": "assay.api.status",
     "train": "assay.api.train",
     "unpack": "assay.api.archive",
@@ -117,6 +120,8 @@ __all__ = [
     "roar_plan",
     "run",
     "save_model",
+    "simulate",
+    "simulate_plan",
     "status",
     "train",
     "unpack",

@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from assay.api.plan_data import plan_data
 from assay.api.settings import not_none
 from assay.core.errors import SpecError, nearest
 from assay.core.notices import notice, said_once
 from assay.core.ranges import COUNT, check_range
-from assay.core.spec import as_list, as_pairs
+from assay.core.spec import as_list
 from assay.datasets.columns import ColumnMap, as_columns
 from assay.datasets.dataset import Dataset
 from assay.datasets.label_map import LabelMap
@@ -168,17 +169,10 @@ def _content(
     seeds = list(range(call["seeds"]))
     return {
         "name": "roar",
-        "data": {name: _data(data, roles, label_map)},
+        "data": {name: plan_data(data, roles, label_map)},
         "models": {"model": {**training, "train": base, "on": name, "seeds": seeds, "recipe": recipe}},
         "studies": {form: _study(form, settings) for form in call["forms"]},
     }
-
-
-def _data(source: str, columns: ColumnMap | None, label_map: LabelMap | str | None) -> str | dict[str, Any]:
-    """The data as a plan writes them."""
-    names = None if label_map is None else as_pairs(label_map, "pos=positive,neg=negative")
-    read = {key: dict(value) for key, value in (("columns", columns), ("label_map", names)) if value}
-    return {"source": source, **read} if read else source
 
 
 def _study(form: Form, settings: dict[str, Any]) -> dict[str, Any]:

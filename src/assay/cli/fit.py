@@ -75,7 +75,10 @@ class FitPrinter(Printer):
     def result(self, explainer: LearnedMethod) -> None:
         card = explainer.card
         found = card["validation"]
-        self.console.print(f"{card['metric']}: {found['best']:.4f}; of a random order: {found['random']:.4f}")
+        control = card.get("control", "a random order")
+        self.console.print(f"{card['metric']}: {found['best']:.4f}; of {control}: {found['random']:.4f}")
+        for note in card.get("notes", ()):
+            self.console.print(note)
 
 
 for _name in FITS.names:

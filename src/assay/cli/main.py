@@ -21,7 +21,7 @@ from assay.core.console import Console
 from assay.core.errors import AssayError
 
 COMMANDS = {
-    "Explain and evaluate": ("explain", "evaluate", "randomise", "attack", "roar"),
+    "Explain and evaluate": ("explain", "evaluate", "randomise", "attack", "roar", "simulate"),
     "In the browser": ("serve", "study"),
     "Train": ("train", "fit"),
     "Experiment plans": ("run", "status", "report", "pack", "unpack"),

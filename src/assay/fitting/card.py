@@ -6,30 +6,39 @@ import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal, Protocol
 
 from assay.datasets.dataset import Dataset
 from assay.explainers.learned.parts.saved import FORMAT, KIND
-from assay.faithfulness.criterion import Criterion
 from assay.models.model import Model
 from assay.training.history import Check, History
 
 
 @dataclass(frozen=True)
 class Chance:
-    """The criterion of a random order of the units, as a mean over texts and draws."""
+    """The criterion of a control, such as a random order of the units, as a mean over texts and draws."""
 
     random: float
-    error: float | None = None  # standard error of the difference between the explainer and a random order
+    error: float | None = None  # standard error of the difference between the explainer and the control
     texts: int | None = None
 
 
+class Chosen(Protocol):
+    """What chose the checkpoint."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def better(self) -> Literal["higher", "lower"]: ...
+
+
 def explainer_card(
-    method: str, model: Model, criterion: Criterion, history: History, random: Chance, data: Mapping[str, Any]
+    method: str, model: Model, criterion: Chosen, history: History, random: Chance, data: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What every card holds; a method adds `learnt` (a phrase), its `settings`, and what it needs to explain.
 
-    random: how a random order does on the texts that chose the checkpoint.
+    random: how a random order, or what the card calls `control`, does on the texts that chose the checkpoint.
     """
     name, best = criterion.name, history.best_check
     return {

@@ -1,8 +1,8 @@
-"""The only file that accesses the internals of Hugging Face models.
+"""With `attention_hooks.py`, the only file that accesses the internals of Hugging Face models.
 
 Everything here is a context manager or a pure look-up: afterwards, even after an exception, the model is bit-identical
-and has no hooks. Attention goes through transformers' registry (AttentionInterface), embeddings through a forward hook
-on the look-up module; no class is patched and no modelling code is copied.
+and has no hooks. Embeddings go through a forward hook on the look-up module; no class is patched and no modelling code
+is copied.
 """
 
 from __future__ import annotations
@@ -11,15 +11,12 @@ import copy
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from transformers import AttentionInterface, PreTrainedModel
-from transformers.masking_utils import AttentionMaskInterface, eager_mask
+from transformers import PreTrainedModel
 from transformers.modeling_layers import GenericForSequenceClassification
 from transformers.pytorch_utils import Conv1D
 from transformers.utils import logging
@@ -27,9 +24,6 @@ from transformers.utils import logging
 from assay.core.errors import UnsupportedError
 from assay.models.exclusive import PROCESS
 from assay.models.families import Family
-
-TAP = "assay_tap"  # our name in transformers' registry of attention functions
-
 
 # --- finding modules ---------------------------------------------------------------------------------------------
 
@@ -58,6 +52,11 @@ def blocks(hf: PreTrainedModel) -> list[nn.Module]:
     if not lists:
         raise UnsupportedError(f"{type(hf).__name__}: no list of {layers} blocks found in its structure")
     return list(lists[0])
+
+
+def heads_per_block(hf: PreTrainedModel) -> int:
+    """The number of attention heads of each block; a BiLSTM's attention is one."""
+    return int(getattr(hf.config.get_text_config(), "num_attention_heads", 1))
 
 
 def need_blocks(hf: PreTrainedModel, family: Family) -> None:
@@ -306,101 +305,3 @@ def block_weights(hf: PreTrainedModel, weights: Weights) -> Iterator[None]:
     finally:
         for key, parameter in parameters.items():
             parameter.data = before[key]
-
-
-# --- attention ---------------------------------------------------------------------------------------------------
-
-
-class Tap(Protocol):
-    """Reads, and may replace, attention probabilities and values; T is the second-to-last axis of both."""
-
-    def probabilities(self, layer: int, probabilities: Tensor) -> Tensor:  # (B,H,T,T), rows are queries
-        ...
-
-    def values(self, layer: int, values: Tensor) -> Tensor:  # (B,H,T,D/H) or (B,T,D)
-        ...
-
-
-@contextmanager
-def attention(hf: PreTrainedModel, family: Family, tap: Tap) -> Iterator[None]:
-    """Let `tap` read the attention of every layer."""
-    with _hooked_attention(hf, family, tap) if family.probabilities else _registered_attention(hf, tap):
-        yield
-
-
-@contextmanager
-def _hooked_attention(hf: PreTrainedModel, family: Family, tap: Tap) -> Iterator[None]:
-    with ExitStack() as stack:
-        for layer, block in enumerate(blocks(hf)):
-            hook = _output_hook(tap.probabilities, layer)
-            stack.enter_context(hooked(block.get_submodule(family.probabilities), hook))
-            stack.enter_context(hooked(block.get_submodule(family.value), _output_hook(tap.values, layer)))
-        yield
-
-
-def _output_hook(change: Callable[[int, Tensor], Tensor], layer: int) -> Callable[..., Tensor]:
-    return lambda module, args, output: change(layer, output)
-
-
-@dataclass(frozen=True)
-class _Active:
-    """The current tap, and the layer of every module inside a block (some attention modules have no index)."""
-
-    tap: Tap
-    layer_of: dict[int, int]
-
-
-_active: ContextVar[_Active | None] = ContextVar("assay_active_tap", default=None)
-
-
-@contextmanager
-def _registered_attention(hf: PreTrainedModel, tap: Tap) -> Iterator[None]:
-    if not type(hf)._can_set_attn_implementation():
-        raise UnsupportedError(
-            f"{type(hf).__name__} computes attention in its own code, and Assay has no family file for it; "
-            "use a gradient or perturbation method, or add the family"
-        )
-    layer_of = {id(m): layer for layer, block in enumerate(blocks(hf)) for m in block.modules()}
-    before = hf.config._attn_implementation
-    token = _active.set(_Active(tap, layer_of))
-    try:
-        hf.set_attn_implementation(TAP)
-        yield
-    finally:
-        hf.set_attn_implementation(before)
-        _active.reset(token)
-
-
-def _tapped_attention(
-    module: nn.Module,
-    query: Tensor,  # (B,H,T,d)
-    key: Tensor,  # (B,G,T,d), G key/value heads
-    value: Tensor,
-    attention_mask: Tensor | None,
-    scaling: float | None = None,
-    position_bias: Tensor | None = None,  # T5
-    **kwargs: Any,
-) -> tuple[Tensor, Tensor]:
-    """Plain softmax attention that passes its probabilities and values through the active tap."""
-    active = _active.get()
-    if active is None:
-        raise RuntimeError(f"the attention implementation {TAP!r} works only inside Assay's context manager")
-    layer = active.layer_of[id(module)]
-    scores = query @ _per_head(key, query).transpose(-1, -2) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
-    for bias in (position_bias, attention_mask):
-        scores = scores if bias is None else scores + bias[..., : scores.shape[-1]]
-    # float32 or wider: the lowest float64 of a mask is -inf in float32, and a row of only -inf gives NaN
-    scores = scores if scores.dtype == torch.float64 else scores.float()
-    probabilities = active.tap.probabilities(layer, scores.softmax(-1).to(query.dtype))
-    output = probabilities @ _per_head(active.tap.values(layer, value), query)
-    return output.transpose(1, 2).contiguous(), probabilities
-
-
-def _per_head(tensor: Tensor, query: Tensor) -> Tensor:
-    """Repeat key/value heads where several query heads share one."""
-    groups = query.shape[1] // tensor.shape[1]
-    return tensor if groups == 1 else tensor.repeat_interleave(groups, dim=1)
-
-
-AttentionInterface.register(TAP, _tapped_attention)
-AttentionMaskInterface.register(TAP, eager_mask)  # without its own mask function the padding mask is silently dropped

@@ -17,12 +17,13 @@ from assay.core import interrupts
 from assay.core.errors import ModelError, RowError
 from assay.core.rng import seed_of
 from assay.core.types import Example, Scale, Target
-from assay.models import hooks
+from assay.models import attention_hooks, hooks
 from assay.models.batches import default_budget
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.encoding import Batch, Encoding, Rows, collate
 from assay.models.exclusive import exclusive
 from assay.models.families import Family
+from assay.models.head_logits import HeadLogits
 from assay.models.identity import config_hash, processor_hash, tokenizer_hash
 from assay.models.readout import LabelWords, Readout
 from assay.models.target import Targets
@@ -280,10 +281,19 @@ class Model:
                 self.readout.read_prefix(self.hf, batch)
             return self.logits(mixed)
 
-    def tapped(self, batch: Batch, tap: hooks.Tap) -> Tensor:
+    def tapped(self, batch: Batch, tap: attention_hooks.Tap) -> Tensor:
         """Logits, while `tap` reads (and may replace) attention probabilities and values in every layer."""
-        with self.frozen(), hooks.attention(self.hf, self.family, tap):
+        with self.frozen(), attention_hooks.attention(self.hf, self.family, tap):
             return self.logits(batch)
+
+    def head_logits(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Logits (B,C), and the attention logits (B,L*H,T) of every head, before the mask, averaged over queries."""
+        reader = HeadLogits(batch.mask)
+        if isinstance(self.readout, LabelWords):  # run the whole prompt: a cached prefix has no queries
+            batch = replace(batch, embeddings=self.embeddings(batch))
+        with self.frozen(), attention_hooks.reading(self.hf, self.family, reader):
+            logits = self.logits(batch)
+        return logits, reader.heads
 
     @torch.no_grad()
     def states(self, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -323,6 +333,11 @@ class Model:
     @property
     def n_blocks(self) -> int:
         return len(hooks.blocks(self.hf))
+
+    @property
+    def n_heads(self) -> int:
+        """Number of attention heads of all blocks."""
+        return self.n_blocks * hooks.heads_per_block(self.hf)
 
     def reinitialised(self, block: int, seed: int, *, shared_parameters: bool = True) -> dict[str, Tensor]:
         """A block's parameters re-initialised as its architecture does, seeded by (model, block, seed).

@@ -6,7 +6,7 @@ and read-out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,7 +25,7 @@ from assay.models.encode import TextEncoder
 from assay.models.encoding import Batch
 from assay.models.identity import config_hash
 from assay.models.load import save_model
-from assay.models.model import Model
+from assay.models.model import Model, wide
 from assay.training.encoded import Encode, EncodedDataset, LabelledBatch, encode_dataset
 from assay.training.history import History
 from assay.training.loop import Loss, OnCheck, fit
@@ -67,7 +67,7 @@ class Trainable(nn.Module):
         self.head = model.head
 
     def forward(self, batch: Batch) -> Tensor:  # (B,C)
-        return self.model.outputs(batch).float()
+        return wide(self.model.outputs(batch))
 
 
 def train_classifier(
@@ -115,6 +115,7 @@ def fine_tune(
     metrics: Mapping[str, PerformanceMetric] | None = None,
     encode: Encode = Model.encode,
     loss: Loss | None = None,
+    wrap: Callable[[Model], Trainable] = Trainable,
     folder: Path | None = None,
     on_check: OnCheck | None = None,
     progress: bool | None = None,
@@ -123,9 +124,10 @@ def fine_tune(
     """Train a model (see `initial_model`) in place: all parameters with requires_grad.
 
     metrics: by name; the recipe's selection is one of them or "loss". encode: replaces Model.encode. loss: of a batch;
-    default `task_loss`. folder: for checkpoints. The result depends only on data, initial weights, recipe and seed.
+    default `task_loss`. wrap: makes the module, which may have parameters of its own. folder: for checkpoints. The
+    result depends only on data, initial weights, recipe and seed.
     """
-    metrics, module = metrics or {}, Trainable(model)
+    metrics, module = metrics or {}, wrap(model)
     key = f"{train.fingerprint} {replace(model).fingerprint}"
     training, held_out = (encode_dataset(model, data, encode, progress=progress) for data in (train, validation))
     history = fit(
@@ -177,7 +179,7 @@ def task_loss(module: Any, item: LabelledBatch) -> Tensor:
     return cross_entropy(logits, item.gold)
 
 
-def predict(module: Trainable, data: EncodedDataset) -> NDArray[np.float32]:
+def predict(module: Any, data: EncodedDataset) -> NDArray[np.float32]:
     """(N,C) outputs in the order of the data, computed in batches of similar length."""
     lengths = data.data.lengths
     order = np.arange(len(data.gold)) if lengths is None else np.argsort(lengths, kind="stable")
@@ -188,9 +190,7 @@ def predict(module: Trainable, data: EncodedDataset) -> NDArray[np.float32]:
     return in_order
 
 
-def validation_scores(
-    module: Trainable, data: EncodedDataset, metrics: Mapping[str, PerformanceMetric]
-) -> dict[str, float]:
+def validation_scores(module: Any, data: EncodedDataset, metrics: Mapping[str, PerformanceMetric]) -> dict[str, float]:
     """The loss and every metric."""
     outputs = predict(module, data)
     logits, gold = torch.from_numpy(outputs), torch.from_numpy(data.gold)

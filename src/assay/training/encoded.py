@@ -29,10 +29,11 @@ MAX_SCALE = 10.0  # a new head cannot reach scores of larger mean or deviation a
 
 @dataclass(frozen=True)
 class LabelledBatch:
-    """A batch with its class indices or scores, (B,)."""
+    """A batch with its class indices or scores, (B,), and the examples it was made from."""
 
     batch: Batch
     gold: Tensor
+    examples: tuple[Example, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class EncodedDataset:
     def batch(self, index: Sequence[int]) -> LabelledBatch:
         rows = [self._row(i) for i in index]
         gold = torch.from_numpy(self.gold[list(index)]).to(self.model.device)
-        return LabelledBatch(self.model.batch(rows), gold)
+        return LabelledBatch(self.model.batch(rows), gold, tuple(self.examples[i] for i in index))
 
     def _row(self, i: int) -> Rows:
         return self.encode(self.model, self.examples[i]).rows() if self.rows is None else self.rows[i]

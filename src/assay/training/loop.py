@@ -34,6 +34,7 @@ from assay.training.step_schedule import StepSchedule
 
 Loss = Callable[[Any, Any], Tensor]  # (model, batch) -> mean loss of the batch
 Validate = Callable[[Any], Mapping[str, float]]  # model -> scores by name, including the recipe's selection
+AfterStep = Callable[[Any, Any], None]  # (model, batch), called after the optimiser's step on the batch
 OnCheck = Callable[[Check, bool], None]  # called after each validation; whether it is the best so far
 
 
@@ -65,6 +66,7 @@ def fit(
     resume_key: str = "",
     folder: str | Path | None = None,
     on_check: OnCheck | None = None,
+    after_step: AfterStep | None = None,
     progress: bool | None = None,
     save_seconds: float = 60.0,
 ) -> History:
@@ -72,10 +74,11 @@ def fit(
 
     key: identifies data and model, and seeds the random generators; must not contain paths. folder: holds checkpoints,
     from which the same call resumes; resume_key: anything else that must be equal to resume. on_check: called after
-    every validation. progress: show a bar; None: on a terminal. save_seconds: minimum time between checkpoints.
+    every validation; after_step: after every step, with its batch (what it keeps must be in the model's state).
+    progress: show a bar; None: on a terminal. save_seconds: minimum time between checkpoints.
     """
     check_range("save_seconds", save_seconds, NOT_NEGATIVE)
-    run = _Run(model, data, loss, validate, recipe, key, resume_key, on_check)
+    run = _Run(model, data, loss, validate, recipe, key, resume_key, on_check, after_step)
     folder = None if folder is None else Path(folder)
     if folder is not None and (state := read_checkpoint(folder, run.identity)) is not None:
         try:
@@ -120,6 +123,7 @@ class _Run:
     key: str
     resume_key: str
     on_check: OnCheck | None
+    after_step: AfterStep | None = None
     step: int = 0
     checks: list[Check] = field(default_factory=list)
     best: int | None = None
@@ -161,6 +165,9 @@ class _Run:
             self._check_finite("norm of the gradient", clip_grad_norm_(self.parameters, self.recipe.clip).item())
         set_rate(self.optimiser, rate_factor(self.recipe, self.step, self.schedule.total))
         self.optimiser.step()
+        if self.after_step is not None:
+            for batch in batches:
+                self.after_step(self.model, self.data.batch(batch))
         self.step += 1
 
     def _backward(self, batch: list[int], share: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.explainers.learned.parts.worth import doubt
+from assay.explainers.learned.parts.worth import control_name, doubt
 
 OBJECTIVES = {
     "logistic": "parts of the log-odds, learnt by logistic regression on the outputs of masked texts",
@@ -71,7 +71,7 @@ def _quality(card: Mapping[str, Any]) -> list[str]:
         "## How good it is",
         "",
         *([f"**The explainer {why}**", ""] if why else []),
-        f"{card['metric']} on the texts that chose the checkpoint: **{best}**; of a random order: "
+        f"{card['metric']} on the texts that chose the checkpoint: **{best}**; of {control_name(card)}: "
         f"{found['random']:.4f}{error}. The choice makes the first number slightly too good: judge it on other texts "
         "with `assay evaluate`.",
         "",

@@ -9,6 +9,11 @@ CLEAR = 2.0  # standard errors
 ADVICE = "Fit on more texts or for more epochs, and check that the model reacts to masking at all (`assay evaluate`)."
 
 
+def control_name(card: Mapping[str, Any]) -> str:
+    """What an explainer must beat; a random order unless its card names another control."""
+    return str(card.get("control", "a random order"))
+
+
 def doubt(card: Mapping[str, Any]) -> str:
     """Why an explainer should not be used, in a sentence that follows its name; empty if it beats a random order."""
     found = card["validation"]
@@ -16,12 +21,12 @@ def doubt(card: Mapping[str, Any]) -> str:
     if best is None:
         return "was fitted without a validation, so nothing is known about it: do not use it."
     gain = (best - random) * (1 if card["better"] == "higher" else -1)
-    numbers = f"{card['metric']} {best:.4f}, of a random order {random:.4f}"
+    numbers = f"{card['metric']} {best:.4f}, of {control_name(card)} {random:.4f}"
     if not gain > 0:
-        return f"is no better than a random order on the texts that chose its checkpoint ({numbers}): do not use it."
+        return f"is no better than {control_name(card)} on the texts that chose its checkpoint ({numbers}): do not use it."
     if error is not None and gain < CLEAR * error:
         return (
-            f"is not clearly better than a random order on the texts that chose its checkpoint ({numbers}, standard "
+            f"is not clearly better than {control_name(card)} on the texts that chose its checkpoint ({numbers}, standard "
             f"error of the difference {error:.4f}): judge it on other texts before you use it."
         )
     return ""

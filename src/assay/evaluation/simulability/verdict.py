@@ -1,0 +1,126 @@
+"""Does an explanation teach, or would any have helped? A verdict on each method against its controls.
+
+Against `none`: did the explanation help at all? Against its own shares shuffled over the tokens: did what it says help,
+or only that something was said?
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.evaluation.simulability.scores import Reals, drawn_weights, over_seeds_and_texts, quartiles, simulability
+from assay.statistics.bootstrap import Interval
+from assay.statistics.permutation import holm, paired_test
+from assay.statistics.power import detectable
+
+TEACHES, REGULARISES, HURTS, NO_EFFECT, UNDECIDED = (
+    "teaches",
+    "helps like any explanation",
+    "hurts",
+    "no effect found",
+    "undecided",
+)
+Verdict = Literal["teaches", "helps like any explanation", "hurts", "no effect found", "undecided"]
+ALPHA = 0.05
+FEWEST = 6  # students below which no paired test can be significant: 2 / 2^5 = .06
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The difference to a control, in points of the score, over the same seeds and texts."""
+
+    control: str
+    interval: Interval  # over seeds and texts
+    p: float  # paired test over seeds, corrected for the number of methods
+    power: float  # the smallest difference that these seeds detect with 80 % power; infinite if none
+
+    @property
+    def clear(self) -> int:
+        """1 or -1 if the difference is significant over seeds and its interval excludes 0; otherwise 0."""
+        if not self.p <= ALPHA:
+            return 0
+        return 1 if self.interval.low > 0 else -1 if self.interval.high < 0 else 0
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The students of one method on one number of texts."""
+
+    students: tuple[float, ...]  # score of each seed
+    mean: Interval  # over seeds and texts
+    median: float
+    quartiles: tuple[float, float]
+    gains: Mapping[str, Gain]  # over `none`, and over the shuffled explanations
+    verdict: Verdict | None  # None for controls
+    underlined: bool  # the paper's mark: quartiles above those of `none`, without overlap
+
+    def to_dict(self) -> dict[str, Any]:
+        gains = {name: {**asdict(gain), "power": _finite(gain.power)} for name, gain in self.gains.items()}
+        return {**asdict(self), "gains": gains}
+
+
+def judge(
+    outputs: Mapping[str, NDArray[Any]], teacher: NDArray[Any], controls: Mapping[str, str], none: str
+) -> dict[str, Judged]:
+    """Judge every method. outputs: (S,N) by name, controls included; controls: {method: its shuffled control}."""
+    weights = drawn_weights(len(teacher))
+    scores = {name: simulability(rows, teacher)[0] for name, rows in outputs.items()}
+    drawn = {name: simulability(rows, teacher, weights) for name, rows in outputs.items()}
+    compared = [(m, c) for m in outputs if m != none for c in (none, controls.get(m, none)) if c in outputs]
+    compared = list(dict.fromkeys(compared))
+    p = _corrected({pair: _test(*(scores[name] for name in pair)) for pair in compared}, none)
+    gains: dict[str, dict[str, Gain]] = {name: {} for name in outputs}
+    for method, control in compared:
+        difference = scores[method] - scores[control]
+        interval = over_seeds_and_texts(difference, np.subtract(drawn[method], drawn[control]))
+        power = detectable(float(difference.std(ddof=1)), len(difference)) if len(difference) > 1 else math.inf
+        gains[method][control] = Gain(control, interval, p[method, control], power)
+    quarters = {name: quartiles(rows) for name, rows in scores.items()}
+    return {
+        name: Judged(
+            tuple(rows.tolist()),
+            over_seeds_and_texts(rows, drawn[name]),
+            quarters[name][0],
+            quarters[name][1:],
+            gains[name],
+            verdict_of(gains[name], none, controls[name], len(rows)) if name in controls else None,
+            name != none and quarters[name][1] > quarters[none][2],
+        )
+        for name, rows in scores.items()
+    }
+
+
+def verdict_of(gains: Mapping[str, Gain], none: str, control: str, students: int) -> Verdict:
+    """Teaching needs both: better than nothing, and better than the same shares on the wrong tokens."""
+    if students < FEWEST or not {none, control} <= set(gains):
+        return "undecided"
+    over_none, over_shuffled = gains[none].clear, gains[control].clear
+    if over_none < 0:
+        return "hurts"
+    if over_none > 0:
+        return "teaches" if over_shuffled > 0 else "helps like any explanation"
+    return "no effect found"
+
+
+def _test(method: Reals, control: Reals) -> float:
+    return paired_test(method, control) if len(method) > 1 else 1.0
+
+
+def _corrected(p: Mapping[tuple[str, str], float], none: str) -> dict[tuple[str, str], float]:
+    """Holm's correction over the methods, once for the question "against none", once for "against shuffled"."""
+    out: dict[tuple[str, str], float] = {}
+    for family in (True, False):
+        pairs = [pair for pair in p if (pair[1] == none) == family]
+        if pairs:
+            out |= zip(pairs, holm(np.array([p[pair] for pair in pairs])).tolist(), strict=True)
+    return out
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""Simulability: do explanations help a student to predict what a teacher says?"""

@@ -1,0 +1,45 @@
+"""The tables of simulability for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from rich.table import Table
+from rich.text import Text
+
+from assay.evaluation.simulability.verdict import Judged
+from assay.studies.simulate.result import Simulated, Students, gain_words
+from assay.studies.simulate.study import NONE
+
+
+def tables(result: Simulated) -> Iterator[Table | Text]:
+    """One table per teacher and number of texts, then the verdict."""
+    for group in result.students:
+        for size, judged in group.judged.items():
+            yield Text(f"\n{group.title}: {size:,} texts for each student", style="bold")
+            yield _table(group, judged)
+        for sentence in group.sentences():
+            yield Text(sentence)
+
+
+def _table(group: Students, judged: Mapping[str, Judged]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("explanation", overflow="fold")
+    for name in (group.score, "median [quartiles]", "over none", "p", "over shuffled", "p"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for method in group.methods:
+        if method in judged:
+            found = judged[method]
+            quartiles = f"{100 * found.median:.1f} [{100 * found.quartiles[0]:.1f}:{100 * found.quartiles[1]:.1f}]"
+            cells = [text for control in (NONE, group.controls.get(method)) for text in gain_cells(found, control)]
+            table.add_row(
+                method, f"{100 * found.mean.value:.1f}", Text(quartiles), *map(Text, cells), found.verdict or "control"
+            )
+    return table
+
+
+def gain_cells(judged: Judged, control: str | None) -> tuple[str, str]:
+    """The gain over a control with its interval, and its p-value."""
+    gain = None if control is None else judged.gains.get(control)
+    return ("", "") if gain is None else (gain_words(gain), f"{gain.p:.3f}")

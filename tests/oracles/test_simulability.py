@@ -1,0 +1,265 @@
+"""Simulability: losses, scores, shares, splits and verdicts against closed forms and slow versions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import entropy as scipy_entropy
+from scipy.stats import pearsonr
+
+from assay.core.errors import InputError, SpecError
+from assay.core.types import Example
+from assay.datasets.dataset import Dataset
+from assay.evaluation.simulability.scores import drawn_weights, over_seeds_and_texts, simulability
+from assay.evaluation.simulability.shares import entropy, shares, shuffled
+from assay.evaluation.simulability.verdict import judge
+from assay.studies.simulate.explained import Lesson, explained, lessons, read, write
+from assay.training.classifier import task_loss
+from assay.training.encoded import encode_dataset
+from assay.training.four_splits import four_splits
+from assay.training.teaching import Student, TeachingLoss, divergence
+from families import TEXTS, fresh, model_of
+from stock import encoded
+
+# --- losses --------------------------------------------------------------------------------------------------------
+
+
+def test_divergence_is_the_kl_of_teacher_and_student():
+    rng = np.random.default_rng(0)
+    teacher, student = (torch.from_numpy(rng.dirichlet(np.ones(7), 5)) for _ in range(2))
+    truth = np.mean([scipy_entropy(t, s) for t, s in zip(teacher.numpy(), student.numpy(), strict=True)])
+    assert float(divergence(teacher, student)) == pytest.approx(truth, rel=1e-6)
+    assert float(divergence(student, teacher)) != pytest.approx(truth, rel=1e-2)  # the order matters
+    assert float(divergence(teacher, teacher)) == 0
+
+
+def test_padding_adds_nothing_to_the_divergence():
+    teacher, student = torch.tensor([[0.7, 0.3]]), torch.tensor([[0.4, 0.6]])
+    padded = [torch.cat([p, torch.zeros(1, 3)], 1) for p in (teacher, student)]
+    assert float(divergence(*padded)) == pytest.approx(float(divergence(teacher, student)))
+
+
+def _item(model, labels=(0, 1, 2, 0, 1)):
+    pairs = [t if isinstance(t, tuple) else (t, None) for t in TEXTS]
+    examples = tuple(Example(text=a, text_pair=b, label=y) for (a, b), y in zip(pairs, labels, strict=True))
+    data = encode_dataset(model, Dataset(examples, labels=model.labels), progress=False)
+    return data.batch(range(len(examples)))
+
+
+def test_the_loss_is_simulation_plus_beta_times_divergence():
+    """Taught its own explanation a student has the plain loss; taught another, the difference is beta KL."""
+    model = fresh("bert")
+    model.hf.eval()
+    student, item = Student(model), _item(model)
+    with torch.no_grad():
+        _, own = student.explained(item.batch)
+        rows = {
+            e.content: row[: int(n)].numpy()
+            for e, row, n in zip(item.examples, own, item.batch.mask.sum(1), strict=True)
+        }
+        plain = float(task_loss(student, item))
+        assert float(TeachingLoss(rows, 5.0)(student, item)) == pytest.approx(plain, abs=1e-5)
+        uniform = {content: np.full(len(row), 1 / len(row), np.float32) for content, row in rows.items()}
+        kl = np.mean([scipy_entropy(uniform[c].astype(float), rows[c].astype(float)) for c in rows])
+        assert float(TeachingLoss(uniform, 5.0)(student, item)) - plain == pytest.approx(5 * kl, rel=1e-4)
+        assert kl > 0.01
+
+
+def test_teaching_moves_the_student_towards_the_explanation():
+    """Also its head weights, which a plain loss does not move."""
+    model = fresh("bert")
+    model.hf.eval().requires_grad_(True)
+    student, item = Student(model), _item(model)
+    lengths = item.batch.mask.sum(1).tolist()
+    taught = {e.content: np.eye(n, dtype=np.float32)[1] for e, n in zip(item.examples, lengths, strict=True)}
+    loss = TeachingLoss(taught, 5.0)
+    optimiser = torch.optim.SGD(student.parameters(), 0.01)
+    before = student.explained(item.batch)[1][:, 1].mean().item()
+    for _ in range(5):
+        optimiser.zero_grad()
+        loss(student, item).backward()
+        optimiser.step()
+    assert student.explained(item.batch)[1][:, 1].mean().item() > before + 0.01
+    assert student.phi.grad.abs().sum() > 0
+
+
+# --- scores --------------------------------------------------------------------------------------------------------
+
+
+def test_simulability_is_agreement_or_pearson_also_under_weights():
+    rng = np.random.default_rng(1)
+    teacher, students = rng.integers(0, 3, 40), rng.integers(0, 3, (4, 40))
+    assert np.allclose(simulability(students, teacher)[0], (students == teacher).mean(1))
+    weights = drawn_weights(40, 6)
+    repeated = [np.repeat(np.arange(40), row.astype(int)) for row in weights]
+    assert all(len(r) == 40 for r in repeated)
+    truth = [[(s[r] == teacher[r]).mean() for s in students] for r in repeated]
+    assert np.allclose(simulability(students, teacher, weights), truth)
+    teacher, students = rng.normal(3, 1, 40), rng.normal(-2, 5, (4, 40))
+    students[0] += 4 * teacher
+    assert np.allclose(simulability(students, teacher)[0], [pearsonr(s, teacher)[0] for s in students])
+    truth = [[pearsonr(s[r], teacher[r])[0] for s in students] for r in repeated]
+    assert np.allclose(simulability(students, teacher, weights), truth)
+    assert simulability(np.ones((1, 40)), teacher)[0, 0] == 0  # a student that always says the same
+
+
+def test_intervals_cover_both_students_and_texts():
+    """Wider than over texts alone where students differ; of equal students, that of the texts."""
+    rng = np.random.default_rng(2)
+    teacher = np.zeros(400, np.int64)
+    skill = np.array([0.5, 0.9] * 5)
+    students = (rng.random((10, 400)) > skill[:, None]).astype(np.int64)
+    weights = drawn_weights(400)
+    both = over_seeds_and_texts(simulability(students, teacher)[0], simulability(students, teacher, weights))
+    texts = np.quantile(simulability(students, teacher, weights).mean(1), [0.025, 0.975])
+    assert both.high - both.low > 3 * (texts[1] - texts[0])
+    same = np.repeat(students[:1], 10, 0)
+    alone = over_seeds_and_texts(simulability(same, teacher)[0], simulability(same, teacher, weights))
+    half = 1.96 * np.sqrt(0.25 / 400)
+    assert (alone.high - alone.low) / 2 == pytest.approx(half, rel=0.1)
+
+
+# --- shares --------------------------------------------------------------------------------------------------------
+
+
+def test_shares():
+    scores = np.array([1.0, 3.0, 0.0])
+    assert np.allclose(shares(scores, None), [0.25, 0.75, 0])
+    assert np.allclose(shares(scores, 0.5), np.exp(scores / 0.5) / np.exp(scores / 0.5).sum())
+    assert np.allclose(shares(np.zeros(4), None), 0.25)
+    with pytest.raises(InputError, match="temperature"):
+        shares(np.array([-1.0, 1.0]), None)
+
+
+def test_a_shuffled_control_has_the_same_entropy():
+    values = np.random.default_rng(0).dirichlet(np.ones(30))
+    other = shuffled(values, np.random.default_rng(1))
+    assert entropy(other) == pytest.approx(entropy(values)) == pytest.approx(scipy_entropy(values))
+    assert not np.allclose(other, values)
+
+
+def test_explanations_are_kept_and_become_shares_of_positions(tmp_path):
+    model = model_of("bert")
+    encodings = encoded(model, ("the film is bright and funny", "a modest pleasure"))
+    scores = [np.arange(1, e.players + 1, dtype=np.float32) for e in encodings]
+    write(tmp_path, [explained(e, s) for e, s in zip(encodings, scores, strict=True)])
+    rows = read(tmp_path)
+    values = Lesson(None).shares(rows, [e.example.content for e in encodings])
+    taught = lessons(rows, values, encodings)
+    for e, s in zip(encodings, scores, strict=True):
+        found = taught[e.example.content]
+        assert found.sum() == pytest.approx(1)
+        assert np.allclose([found[e.unit_of == u].sum() for u in range(e.players)], s / s.sum(), atol=1e-6)
+        assert (found[e.unit_of < 0] == 0).all()
+    uniform = Lesson(None, control="uniform").shares(rows, ["", ""])
+    assert np.allclose(uniform[0], 1 / len(uniform[0]))
+    mixed = Lesson(None, control="shuffled").shares(rows, ["a", "b"])
+    assert np.allclose(np.sort(mixed[0]), np.sort(values[0]))
+
+
+def test_explanations_reach_a_student_with_another_tokenizer():
+    """By characters: every word keeps its share, however either tokenizer cuts it."""
+    text = ("the film is bright and funny",)
+    (theirs,), (ours,) = encoded(model_of("roberta"), text), encoded(model_of("bert"), text)
+    scores = np.random.default_rng(0).random(theirs.players).astype(np.float32)
+    row = explained(theirs, scores)
+    (values,) = Lesson(None).shares([row], [""])
+    found = lessons([row], [values], [ours])[ours.example.content]
+    assert found.sum() == pytest.approx(1)
+
+    def by_word(encoding, of_positions):
+        ends = np.cumsum([len(word) + 1 for word in text[0].split()])
+        out = np.zeros(len(ends))
+        for span, share in zip(encoding.spans, of_positions, strict=True):
+            if span.segment >= 0 and span.end > span.start:
+                out[np.searchsorted(ends, span.end - 1, side="right")] += share
+        return out
+
+    counts = np.bincount(theirs.unit_of[theirs.unit_of >= 0])
+    spread = np.where(theirs.unit_of >= 0, (values / counts)[theirs.unit_of], 0)
+    assert np.allclose(by_word(ours, found), by_word(theirs, spread), atol=1e-6)
+
+
+# --- splits --------------------------------------------------------------------------------------------------------
+
+
+def _texts(n):
+    return Dataset(tuple(Example(text=f"text {i}", label=i % 2) for i in range(n)), labels=("a", "b"))
+
+
+def test_four_splits_are_disjoint_and_fixed_by_the_seed():
+    data = _texts(200)
+    data = Dataset(
+        (*data.examples, *data.examples[:50], Example(text="  ")), labels=data.labels
+    )  # repeats, an empty one
+    splits = four_splits(data)
+    parts = [{e.text for e in part} for part in (splits.students, splits.outer, splits.validation, splits.test)]
+    assert sorted(map(len, parts)) == [20, 20, 40, 120]
+    assert len(set().union(*parts)) == 200
+    assert four_splits(data).test.fingerprint == splits.test.fingerprint != four_splits(data, 1).test.fingerprint
+    few, many, other = splits.drawn(10, 3), splits.drawn(30, 3), splits.drawn(10, 4)
+    assert {e.text for e in few} < {e.text for e in many}
+    assert {e.text for e in few} != {e.text for e in other}
+
+
+def test_too_little_data_is_refused():
+    with pytest.raises(SpecError, match="four splits need at least 100"):
+        four_splits(_texts(60))
+    with pytest.raises(SpecError, match="wants 500 examples, but only 120"):
+        four_splits(_texts(200)).drawn(500, 0)
+
+
+# --- verdicts ------------------------------------------------------------------------------------------------------
+
+
+def _judged(skills, students=10, texts=600, spread=0.005):
+    """Students that agree with given probabilities, which differ a little from seed to seed."""
+    rng = np.random.default_rng(5)
+    noise = rng.normal(0, spread, students)
+    outputs = {
+        name: (rng.random((students, texts)) > (skill + noise)[:, None]).astype(np.int64)
+        for name, skill in skills.items()
+    }
+    controls = {name: f"shuffled {name}" for name in skills if f"shuffled {name}" in skills}
+    return judge(outputs, np.zeros(texts, np.int64), controls, "none")
+
+
+def test_verdicts_tell_teaching_from_regularisation():
+    found = _judged(
+        {
+            "none": 0.70,
+            "good": 0.85,
+            "shuffled good": 0.75,
+            "any": 0.80,
+            "shuffled any": 0.80,
+            "bad": 0.60,
+            "shuffled bad": 0.70,
+            "idle": 0.70,
+            "shuffled idle": 0.70,
+        }
+    )
+    verdicts = {name: judged.verdict for name, judged in found.items() if judged.verdict}
+    assert verdicts == {
+        "good": "teaches",
+        "any": "helps like any explanation",
+        "bad": "hurts",
+        "idle": "no effect found",
+    }
+    assert found["good"].gains["none"].interval.value == pytest.approx(0.15, abs=0.02)
+    assert found["good"].gains["shuffled good"].interval.value == pytest.approx(0.10, abs=0.02)
+    assert found["good"].underlined
+    assert not found["idle"].underlined
+    assert 0 < found["idle"].gains["none"].power < 0.05
+
+
+def test_five_students_give_no_verdict():
+    found = _judged({"none": 0.6, "good": 0.9, "shuffled good": 0.6}, students=5)
+    assert found["good"].verdict == "undecided"
+    assert found["good"].gains["none"].p >= 0.0625
+    assert found["good"].gains["none"].interval.low > 0.2
+
+
+def test_median_and_quartiles_are_numpy_s():
+    found = _judged({"none": 0.7, "m": 0.8, "shuffled m": 0.7}, students=7)["m"]
+    assert (found.median, *found.quartiles) == pytest.approx(np.quantile(found.students, [0.5, 0.25, 0.75]))

@@ -1,0 +1,182 @@
+"""The jobs of simulability: what is shared, controls that always run, resume, pages, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import assay
+import toys
+from assay.core.errors import SpecError
+from assay.experiments.store import Store
+from assay.models.load import save_model
+from assay.studies.simulate.result import simulated
+from assay.studies.simulate.study import Simulate
+from assay.studies.simulate.tasks import ExplainTask, StudentTask
+from assay.training.recipe import Recipe
+
+QUICK = "recipe(epochs=1, batch_size=16, learning_rate=0.05, optimiser=sgd, groups=[], schedule=constant, warmup=0)"
+SETTINGS = {"student": "untrained", "sizes": (10, 20), "seeds": 2, "recipe": QUICK}
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A teacher of 2 layers, and 120 texts without labels."""
+    folder = tmp_path_factory.mktemp("simulate")
+    save_model(toys.bert(seed=3), folder / "teacher")
+    rng = np.random.default_rng(0)
+    texts = {" ".join(rng.choice(toys.WHOLE, 6)) for _ in range(120)}
+    (folder / "texts.csv").write_text("text\n" + "\n".join(sorted(texts)) + "\n")
+    return folder
+
+
+def plan_of(room: Path, store: Path | Store, methods: object = "attention_logits", **more: object) -> object:
+    options = {**SETTINGS, **more}
+    return assay.simulate_plan(str(room / "teacher"), str(room / "texts.csv"), methods, store=store, **options)
+
+
+def students(plan: object) -> list[object]:
+    return [job for job in plan.jobs.values() if isinstance(job.task, StudentTask)]
+
+
+# --- the plan ------------------------------------------------------------------------------------------------------
+
+
+def test_controls_always_run_and_explanations_are_computed_once(room: Path, tmp_path: Path) -> None:
+    plan = plan_of(room, tmp_path, "attention_logits, lime(samples=20), none")
+    shown = [job.tags["method"] for job in students(plan) if job.tags["step"] == "student"]
+    names = ["attention_logits", "shuffled attention_logits", "lime(samples=20)", "shuffled lime(samples=20)"]
+    assert set(shown) == {*names, "none", "uniform"}
+    assert all(shown.count(name) == 4 for name in set(shown))  # 2 sizes, 2 seeds
+    assert sum(isinstance(job.task, ExplainTask) for job in plan.jobs.values()) == 2
+
+
+def test_the_papers_weights_are_used_and_others_tried(room: Path, tmp_path: Path) -> None:
+    """lime is not in the paper: one more student for each value of beta, at the smallest size, on other texts."""
+    jobs = students(plan_of(room, tmp_path, "attention_logits, lime(samples=20)"))
+    first = {job.tags["method"]: job.task for job in jobs if job.tags["step"] == "student"}
+    assert (first["attention_logits"].beta, first["attention_logits"].tried) == (5.0, ())
+    assert first["attention_logits"].lesson.temperature is None
+    assert [beta for beta, _ in first["lime(samples=20)"].tried] == [0.2, 1.0, 5.0]
+    assert first["lime(samples=20)"].lesson.relative
+    trials = [job.task for job in jobs if job.tags["step"] == "trial"]
+    assert {task.size for task in trials} == {10}
+    assert {task.seed for task in trials} == {10_000}
+    given = students(plan_of(room, tmp_path, "lime(samples=20)", beta=3.0))
+    assert {job.task.beta for job in given if job.tags["method"] == "lime(samples=20)"} == {3.0}
+
+
+def test_the_last_layer_teaches_the_last_layer(room: Path, tmp_path: Path) -> None:
+    jobs = students(plan_of(room, tmp_path, "attention_logits, attention_logits(layer=-1)"))
+    assert {job.tags["method"]: job.task.last for job in jobs if "(layer" in job.tags["method"]} == {
+        "attention_logits(layer=-1)": True,
+        "shuffled attention_logits(layer=-1)": True,
+    }
+
+
+def test_texts_are_drawn_anew_for_each_seed_unless_nested(room: Path, tmp_path: Path) -> None:
+    for subsets, differ in (("resampled", True), ("nested", False)):
+        room_ = students(plan_of(room, tmp_path, subsets=subsets))[0].task.room
+        splits = room_.splits()
+        first, second = ({e.text for e in room_.lesson(splits, 20, seed)} for seed in (0, 1))
+        assert (first != second) == differ
+        assert not first & {e.text for e in (*splits.test, *splits.validation, *splits.outer)}
+
+
+# --- a run ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def store(room: Path) -> Path:
+    return room / "store"
+
+
+@pytest.fixture(scope="module")
+def result(room: Path, store: Path) -> object:
+    options = {**SETTINGS, "sizes": (12, 24)}
+    teacher, data = str(room / "teacher"), str(room / "texts.csv")
+    return assay.simulate(teacher, data, "attention_logits", store=store, progress=False, **options)
+
+
+def test_scores_are_the_agreement_with_the_teacher(result: object) -> None:
+    (group,) = result.students
+    assert result.status.ok
+    for size, outputs in group.outputs.items():
+        for method, rows in outputs.items():
+            assert group.judged[size][method].students == pytest.approx((rows == group.answers).mean(1).tolist())
+    assert set(group.betas.items()) == {
+        ("attention_logits", 5.0),
+        ("shuffled attention_logits", 5.0),
+        ("none", 0.0),
+        ("uniform", group.betas["uniform"]),
+    }
+    own, other = (group.entropies[name] for name in ("attention_logits", "shuffled attention_logits"))
+    assert own == pytest.approx(other)
+    assert group.entropies["uniform"] > own
+
+
+def test_the_page_says_what_was_found_and_that_two_students_decide_nothing(result: object, tmp_path: Path) -> None:
+    assert "fewer than 6 students can give no verdict" in result.verdict[0]
+    result.to_html(tmp_path / "page.html", "assay simulate ...")
+    text = (tmp_path / "page.html").read_text()
+    for word in ("Do explanations help a student?", "uniform", "shuffled", "undecided", "over none", "<svg"):
+        assert word in text
+    found = json.loads(json.dumps(result.to_dict()), parse_constant=pytest.fail)
+    assert len(found[0]["sizes"]["12"]["none"]["students"]) == 2
+
+
+def test_a_rerun_computes_nothing_and_a_lost_record_comes_back_the_same(
+    room: Path, store: Path, result: object
+) -> None:
+    opened = Store(store)
+    plan = plan_of(room, opened, sizes=(12, 24))
+    job = next(j for j in students(plan) if j.tags["method"] == "attention_logits" and j.tags["step"] == "student")
+    before = opened.get(job.key).rows
+    opened.path(job.key).unlink()
+    options = {**SETTINGS, "sizes": (12, 24)}
+    again = assay.simulate(
+        str(room / "teacher"), str(room / "texts.csv"), "attention_logits", store=store, progress=False, **options
+    )
+    assert again.status.before == len(plan.jobs) - 1
+    assert opened.get(job.key).rows == before
+    assert again.verdict == result.verdict
+
+
+def test_an_unfinished_run_can_be_shown(room: Path, tmp_path: Path) -> None:
+    assert simulated(plan_of(room, tmp_path).cells, Store(tmp_path)).students == []
+
+
+# --- what is refused -----------------------------------------------------------------------------------------------
+
+
+def test_bad_settings_get_a_sentence(room: Path, tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="which model is the student"):
+        plan_of(room, tmp_path, student=None)
+    with pytest.raises(SpecError, match="wants 500 examples, but only"):
+        plan_of(room, tmp_path, sizes=(500,))
+    with pytest.raises(SpecError, match="seeds"):
+        Simulate(seeds=0)
+    with pytest.raises(SpecError, match="sizes"):
+        Simulate(sizes=())
+    with pytest.raises(SpecError, match="by name"):
+        assay.simulate_plan(toys.bert(), str(room / "texts.csv"), student="untrained")
+
+
+def test_a_teacher_of_one_answer_is_refused(room: Path, tmp_path: Path) -> None:
+    model = toys.bert(seed=3)
+    model.hf.classifier.bias.data[:] = model.hf.classifier.bias.new_tensor([100.0, -100.0])
+    save_model(model, tmp_path / "teacher")
+    model.weights_changed()
+    teacher, data = str(tmp_path / "teacher"), str(room / "texts.csv")
+    found = assay.simulate(teacher, data, "attention_logits", store=tmp_path / "s", progress=False, **SETTINGS)
+    assert not found.status.ok
+    reasons = set(found.status.reasons.values())
+    assert any("a student has nothing to learn" in reason for reason in reasons)
+
+
+def test_the_default_recipe_is_readable() -> None:
+    recipe = Recipe.from_spec(Simulate().recipe)
+    assert (recipe.optimiser, recipe.clip, recipe.weight_decay, recipe.groups) == ("sgd", 5.0, 0.01, ())
