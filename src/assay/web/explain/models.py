@@ -21,6 +21,7 @@ from assay.web.queue import ModelQueue
 
 FILES = ("aml",)  # methods that read a folder: only those that the server was started with
 MOST = 50_000  # samples, steps, ... of a method that a visitor may ask for
+GROUPS = ("gradient", "perturbation", "attention", "decomposition", "learned", "search")  # in this order
 FIRST = ("integrated_gradients", "kernel_shap", "occlusion")  # chosen at first, as far as they work
 
 
@@ -44,11 +45,11 @@ class ServedModel:
     @cached_property
     def groups(self) -> dict[str, list[str]]:
         """The methods that work with the model, by group."""
-        groups: dict[str, list[str]] = {"learned": list(self.explainers)} if self.explainers else {}
+        groups: dict[str, list[str]] = {group: [] for group in GROUPS} | {"learned": list(self.explainers)}
         for name in METHODS.names:
             if name not in FILES and why_unsupported(name, self.model) is None:
                 groups.setdefault(METHODS.group(name), []).append(name)
-        return groups
+        return {group: names for group, names in groups.items() if names}
 
     @cached_property
     def first_methods(self) -> list[str]:

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from assay.core.display import extras
 from assay.core.explanation_page import Picture
 from assay.core.heat import pieces, reach
+from assay.core.printable import shortened
 from assay.core.types import Attribution, Example
 from assay.evaluation.agreement.spearman import Spearman
 from assay.reports.heat_maps import LEVELS, HeatMap, heat_map
@@ -133,7 +135,7 @@ def _panel(name: str, explained: Explained, before: Explained | None) -> Panel:
         darkest=f"{largest:.2g}",
         signed=bool((now.scores < 0).any()) or old is not None,
         cost=_cost(now),
-        extra="; ".join(f"{key} {value}".replace("_", " ") for key, value in now.extra.items() if _is_short(value)),
+        extra="; ".join(shortened(extra, 60) for extra in extras(now)),
     )
 
 
@@ -146,10 +148,6 @@ def _earlier(name: str, now: Attribution, before: Explained | None) -> Attributi
 def _map(attribution: Attribution, largest: float, picture: Picture | None) -> HeatMap:
     example = Example(attribution.text or "", attribution.text_pair)
     return heat_map(attribution, example, set(attribution.units), picture, largest)
-
-
-def _is_short(value: object) -> bool:
-    return isinstance(value, str | int | float) and len(str(value)) < 60
 
 
 def _cost(attribution: Attribution) -> str:

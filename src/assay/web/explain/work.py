@@ -72,14 +72,15 @@ def explain(served: ServedModel, wanted: Wanted, example: Example, task: Task) -
     task.meter = lambda: model.passes.forwards - start
     with collected() as notes:
         prediction: Prediction = _plainly(lambda: model.predict([example])[0])
-        shared: Round | None = None
+        opened: Round | None = None
         attributions, refusals = {}, {}
-        for i, name in enumerate(wanted.methods):
+        target = [Target(wanted.target, wanted.against)]
+        for i, name in enumerate(wanted.methods):  # each from an empty Game: its cost is that of the method alone
             task.step(name, i, len(wanted.methods))
             try:
                 session = _session(served, wanted, name)
-                shared = shared or session.open([(0, example)], [Target(wanted.target, wanted.against)])
-                ((_, (attribution,)),) = session.explain(shared, Progress("", None, show=False)).items()
+                opened = session.reopen(opened, target) if opened else session.open([(0, example)], target)
+                ((_, (attribution,)),) = session.explain(opened, Progress("", None, show=False)).items()
                 attributions[name] = attribution
             except AssayError as error:
                 refusals[name] = _message(error)
