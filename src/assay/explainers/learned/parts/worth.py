@@ -21,12 +21,13 @@ def doubt(card: Mapping[str, Any]) -> str:
     if best is None:
         return "was fitted without a validation, so nothing is known about it: do not use it."
     gain = (best - random) * (1 if card["better"] == "higher" else -1)
-    numbers = f"{card['metric']} {best:.4f}, of {control_name(card)} {random:.4f}"
+    control = control_name(card)
+    numbers = f"{card['metric']} {best:.4f}, of {control} {random:.4f}"
     if not gain > 0:
-        return f"is no better than {control_name(card)} on the texts that chose its checkpoint ({numbers}): do not use it."
+        return f"is no better than {control} on the texts that chose its checkpoint ({numbers}): do not use it."
     if error is not None and gain < CLEAR * error:
         return (
-            f"is not clearly better than {control_name(card)} on the texts that chose its checkpoint ({numbers}, standard "
+            f"is not clearly better than {control} on the texts that chose its checkpoint ({numbers}, standard "
             f"error of the difference {error:.4f}): judge it on other texts before you use it."
         )
     return ""
