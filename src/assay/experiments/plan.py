@@ -34,8 +34,8 @@ class Plan:
     name: str
     trainings: tuple[Job, ...]
     cells: tuple[StudyCell, ...]
-    fits: tuple[Job, ...] = ()
     jobs: Mapping[str, Job] = field(default_factory=dict)  # by key; a job that two studies share appears once
+    fits: tuple[Job, ...] = ()  # of explainers
 
     def studies(self) -> dict[str, list[StudyCell]]:
         """The cells of every study, by its name in the plan."""
@@ -70,7 +70,7 @@ def make_plan(root: YamlNode, store: Store) -> Plan:
         cells += studies.cells(model, {name: job.key for name, job in fitted.items()}, worker)
     jobs = [*trainings, *fits, *(job for cell in cells for job in cell.jobs)]
     name = str(root.value("name") or root.name)
-    return Plan(name, trainings, tuple(cells), tuple(fits), {job.key: job for job in jobs})
+    return Plan(name, trainings, tuple(cells), {job.key: job for job in jobs}, tuple(fits))
 
 
 def _load_plugins(root: YamlNode) -> None:

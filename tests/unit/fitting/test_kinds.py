@@ -81,7 +81,7 @@ def test_regression_finds_the_word_that_moves_the_output(objective):
         return texts, [[3.0 * ("pleasure" in text)] for text in texts]
 
     model = trained(torch.nn.functional.mse_loss, read, 1)
-    epochs = QUICK if objective == "shapley" else "epochs=20"
+    epochs = QUICK if objective == "shapley" else "epochs=20, validate_every=20"  # 8 held-out texts choose by chance
     explainer = assay.fit(model, planted_texts(80, 999), f"aml(objective={objective}, {epochs})", progress=False)
     assert explainer.card["task"] == "regression"
     assert explainer.card["spread"] > 0.5, "of the outputs, which are 0 and 3"
