@@ -42,7 +42,7 @@ RATIOS = [  # title, side, the side it is compared with, how often that one coun
     ("integrated_gradients / pAML, trunk", "integrated_gradients", "trunk", 1, ""),
     ("kernel_shap(512) / pAML, trunk", "kernel_shap", "trunk", 1, ""),
 ]
-STEPS = 3  # of fAML
+STEPS = 5  # of fAML
 FEW = 4  # texts whose encoders are tuned
 
 

@@ -40,14 +40,17 @@ class SelfRanking:
 
     The model reads the text and the explained label and is asked for the words that matter most, through its chat
     template if it has one (chat=False: as plain text). mode=constrained lets it write nothing but words of the text, up
-    to `most`; one_pass scores each word by the probability of its first token as the first of the answer; free lets it
-    write what it likes, as in the paper: words that the text lacks are dropped and counted, and an answer without any
-    word of the text is sampled anew, up to `retries` times. All places of a word have its score.
+    to `most`; one_pass scores each word by the probability of its first token as the first of the answer. With
+    contrast=True the same is asked about the other labels, and log p(token | label) minus its mean over them counts:
+    without, a model names whatever it would name for any label. mode=free lets it write what it likes, as in the paper:
+    words that the text lacks are dropped and counted, and an answer without any word of the text is sampled anew, up to
+    `retries` times. All places of a word have its score.
     Weakness: what a model says about itself need not be what it does; small models name words by their place or
     frequency, and in free answers mostly words that the text lacks.
     """
 
     mode: Mode = "constrained"
+    contrast: bool = True
     most: int = 20
     question: str | None = None
     chat: bool | None = None
@@ -72,7 +75,7 @@ class SelfRanking:
 
     @property
     def rows(self) -> int:
-        return 2  # the question is longer than the prompt
+        return 4  # questions about all labels, which are longer than the prompt
 
     @staticmethod
     def refusal(model: Model) -> str | None:
@@ -92,13 +95,19 @@ class SelfRanking:
         with torch.no_grad():
             logits = model.full_logits(batch)
         labels = targets.resolve(logits).labels.tolist()
-        questions = [self._question(model, batch, i, label) for i, label in enumerate(labels)]
-        rankings = self._rankings(model, questions, batch.seeds)
+        asked = [self._asked(model, batch, i, label) for i, label in enumerate(labels)]
+        questions = [first for first, *_ in asked]
+        rankings = self._rankings(model, asked, batch.seeds)
         scores = torch.zeros(batch.ids.shape)
         for row, encoding, question, ranking in zip(scores, batch.encodings, questions, rankings, strict=True):
             first = [int(np.flatnonzero(encoding.unit_of == u)[0]) for u in range(encoding.players)]
             row[first] = torch.from_numpy(question.unit_scores(ranking.scores, encoding))
         return Scores(scores.to(model.device), self._extra(batch, questions, rankings), logits)
+
+    def _asked(self, model: Model, batch: Batch, i: int, label: int) -> list[Question]:
+        """The question about the explained label and, to compare, those about the others."""
+        others = range(len(model.labels)) if self.contrast and self.mode != "free" else ()
+        return [self._question(model, batch, i, one) for one in (label, *(other for other in others if other != label))]
 
     def _question(self, model: Model, batch: Batch, i: int, label: int) -> Question:
         encoding, tokenizer = batch.encodings[i], model.tokenizer
@@ -114,11 +123,12 @@ class SelfRanking:
             raise InputError(f"self_ranking: {no_room}; shorten the question or the text", i) from error
         return question
 
-    def _rankings(self, model: Model, questions: Sequence[Question], seeds: Sequence[int]) -> list[Ranking]:
+    def _rankings(self, model: Model, asked: Sequence[Sequence[Question]], seeds: Sequence[int]) -> list[Ranking]:
         if self.mode == "one_pass":
-            return [Ranking(scores) for scores in first_token_scores(model, questions)]
+            return [Ranking(scores) for scores in first_token_scores(model, asked)]
+        questions = [first for first, *_ in asked]
         if self.mode == "constrained":
-            found = constrained_rankings(model, questions, self.most)
+            found = constrained_rankings(model, asked, self.most)
             return [Ranking(_by_rank(ranked, q)) for ranked, q in zip(found, questions, strict=True)]
         return self._free(model, questions, seeds)
 
