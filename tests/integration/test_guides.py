@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
@@ -86,3 +87,21 @@ def test_the_guide_of_notebooks_runs(folder: Path) -> None:
         exec(block, namespace)
     plt.close("all")
     assert len(blocks("notebook", "python")) == 3
+
+
+@pytest.mark.slow  # two fits and two evaluations
+def test_the_guide_of_explainers(folder: Path) -> None:
+    data = assay.load_dataset("builtin")
+    (folder / "reviews").mkdir()
+    for split in ("train", "dev", "test"):
+        lines = [json.dumps({"text": f"{e.text} {split}", "label": e.label}) for e in data]
+        (folder / "reviews" / f"{split}.jsonl").write_text("\n".join(lines))
+    commands = [shlex.split(line) for block in blocks("explainer", "") for line in block.splitlines()]
+    assert [command[1] for command in commands] == ["fit", "explain", "evaluate"]
+    for _, *arguments in commands:
+        done = invoke(*arguments)
+        assert done.exit_code == 0, (arguments, done.output)
+    for block in blocks("explainer", "python"):
+        exec(block, {"assay": assay})
+    card = (folder / "saved" / "README.md").read_text()
+    assert "30 of reviews/train" in card

@@ -27,7 +27,7 @@ from assay.fitting.logistic import LogisticObjective, uniform_sizes
 from assay.fitting.masks import FILE, mask_values, value_spread
 from assay.fitting.methods.aml import AmlFit
 from assay.fitting.readings import KeptReadings, kept_readings
-from assay.fitting.run import FitRun
+from assay.fitting.run import FitRun, keeping_the_last_good
 from assay.fitting.shapley import ShapleyObjective, kernel_sizes
 from assay.fitting.texts import LEAST, FitBatch, FitTexts, fit_texts
 from assay.fitting.validation import Validation
@@ -37,6 +37,7 @@ from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.target import Targets
 from assay.training.checkpoint import remove_checkpoint
+from assay.training.history import History
 from assay.training.loop import TrainingData, fit
 from assay.training.pretrained import fixed_seed, pretrained_model
 
@@ -118,23 +119,30 @@ def fit_texts_to(
     if settings.learned_reference:
         attributor.reference = _first_reference(texts, reference)
     name = settings.criterion.name
-    history = fit(
-        attributor,
-        TrainingData(len(texts), texts.take, texts.lengths),
-        Objectives(settings, additive, reference, spread, kept_readings(texts, attributor, progress=run.progress)),
-        lambda module: {name: held_out.value(module)},
-        settings.recipe,
-        key=f"{texts.fingerprint} {model.fingerprint} {Spec.of(_portable(settings))}",
-        resume_key=held_out.texts.fingerprint,
-        folder=run.folder,
-        on_check=run.on_check,
-        progress=run.progress,
-        save_seconds=run.save_seconds,
-    )
-    attributor.requires_grad_(False).eval()
+    readings = kept_readings(texts, attributor, progress=run.progress)
+    objective = Objectives(settings, additive, reference, spread, readings)
     learnt = {"removal": removal.name, "reference": reference, "scale": scale, "spread": spread}
-    card = explainer_card("aml", model, settings.criterion, history, held_out.random(), data)
-    return Fitted(attributor, {**card, **_own_card(model, attributor, settings), **learnt})
+
+    def found(history: History) -> Fitted:
+        attributor.requires_grad_(False).eval()
+        card = explainer_card("aml", model, settings.criterion, history, held_out.against_chance(attributor), data)
+        return Fitted(attributor, {**card, **_own_card(model, attributor, settings), **learnt})
+
+    with keeping_the_last_good(found, run.folder):
+        history = fit(
+            attributor,
+            TrainingData(len(texts), texts.take, texts.lengths),
+            objective,
+            lambda module: {name: held_out.value(module)},
+            settings.recipe,
+            key=f"{texts.fingerprint} {model.fingerprint} {Spec.of(_portable(settings))}",
+            resume_key=held_out.texts.fingerprint,
+            folder=run.folder,
+            on_check=run.on_check,
+            progress=run.progress,
+            save_seconds=run.save_seconds,
+        )
+    return found(history)
 
 
 def _additive(

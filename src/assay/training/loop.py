@@ -37,6 +37,14 @@ Validate = Callable[[Any], Mapping[str, float]]  # model -> scores by name, incl
 OnCheck = Callable[[Check, bool], None]  # called after each validation; whether it is the best so far
 
 
+class NotFiniteError(ModelError):
+    """A loss, gradient or validation that is not a number; the model has the weights of the best validation so far."""
+
+    def __init__(self, message: str, history: History | None = None) -> None:
+        super().__init__(message)
+        self.history = history  # up to the step that failed
+
+
 @dataclass(frozen=True)
 class TrainingData:
     """Items 0..size-1, a function that makes a batch of some, and optionally their lengths."""
@@ -81,7 +89,11 @@ def fit(
         _preserved_modes(model),
         Progress("training", run.schedule.total - run.step, progress) as bar,
     ):
-        _train(run, CheckpointSaver(folder, run.state, save_seconds), bar)
+        try:
+            _train(run, CheckpointSaver(folder, run.state, save_seconds), bar)
+        except NotFiniteError as error:
+            run.restore_best()
+            raise NotFiniteError(str(error), run.history) from error
     return run.history
 
 
@@ -160,7 +172,7 @@ class _Run:
 
     def _check_finite(self, name: str, value: float) -> float:
         if not math.isfinite(value):
-            raise ModelError(
+            raise NotFiniteError(
                 f"the {name} is {value} at step {self.step + 1} of {self.schedule.total}; lower the learning rate "
                 f"({self.recipe.learning_rate:g}), clip the gradient (clip={self.recipe.clip}), or check the data"
             )
@@ -207,7 +219,7 @@ class _Run:
         if name not in scores:
             raise SpecError(f"selection={name!r} is not a score of this validation; {nearest(name, scores)}")
         if math.isnan(scores[name]):
-            raise ModelError(f"the validation {name} is NaN; no checkpoint can be selected")
+            raise NotFiniteError(f"the validation {name} is NaN at step {self.step}; no checkpoint can be selected")
         return scores[name]
 
     def _is_better(self, new: Mapping[str, float], old: Mapping[str, float]) -> bool:

@@ -9,6 +9,8 @@ import numpy as np
 
 from assay.core.notices import filled
 from assay.explainers.given import Given
+from assay.explainers.learned.parts.worth import doubt
+from assay.explainers.methods import learned_parts
 from assay.explainers.starved import is_starved, sampling_methods, starved_message
 from assay.statistics.sentences import listed, number
 from assay.statistics.verdict import Comparison
@@ -26,6 +28,7 @@ def warnings_of(evaluation: Evaluation) -> list[str]:
         *_counted(evaluation),
         *_without_class(evaluation),
         _not_measured(evaluation),
+        *_no_better_than_chance(evaluation),
     ]
     found += evaluation.preset.warnings if evaluation.preset else []
     return [sentence for sentence in found if sentence]
@@ -104,6 +107,12 @@ def _without_class(evaluation: Evaluation) -> list[str]:
                 f"{listed(metrics)} leave{_s(metrics)} these out, for all methods."
             )
     return found
+
+
+def _no_better_than_chance(evaluation: Evaluation) -> list[str]:
+    """Fitted explainers that their own validation advises against."""
+    explainers = {e.title: e.known_card for m in evaluation.methods.values() for e in learned_parts(m)}
+    return [f"{name} {why}" for name, card in explainers.items() if card is not None and (why := doubt(card))]
 
 
 def _starved(evaluation: Evaluation) -> list[str]:
