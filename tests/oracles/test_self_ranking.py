@@ -238,6 +238,10 @@ def test_refusals():
     model = language_model("gpt2")
     with pytest.raises(assay.SpecError, match="question lacks"):
         assay.explain(model, TEXT, "self_ranking(question='which words?')")
+    with pytest.raises(assay.SpecError, match="answers about the labels cannot differ"):
+        assay.explain(model, TEXT, "self_ranking(question='words of {text}')")
+    with pytest.raises(assay.InputError, match="omit against"):
+        explain(model, TEXT, "self_ranking(mode=free)", target=assay.Target("positive", against="negative"))
     for bad in ("most=0", "retries=-1", "answer_tokens=0", "mode=any"):
         with pytest.raises(assay.SpecError):
             assay.explain(model, TEXT, f"self_ranking({bad})")

@@ -13,7 +13,7 @@ from assay.core.errors import InputError, SpecError, UnsupportedError
 from assay.core.notices import notice
 from assay.core.ranges import COUNT, Range, check_ranges
 from assay.core.rng import seed_of
-from assay.core.types import Scores
+from assay.core.types import Scores, Target
 from assay.explainers.prompting._answer import read_answer
 from assay.explainers.prompting._question import Question, question_prompt
 from assay.explainers.prompting._rankings import constrained_rankings, first_token_scores, free_answers
@@ -62,7 +62,7 @@ class SelfRanking:
         signed=False,
         complete=False,
         class_dependent=True,
-        passes="1 f + 1 f of the question + a token for each piece of the answer",
+        passes="1 f + 1 f of the question for each label, then single tokens",
         memory="L x T x D",
     )
 
@@ -71,6 +71,10 @@ class SelfRanking:
         if self.question is not None and "{text}" not in self.question:
             raise SpecError(
                 "question lacks {text}, where the text goes; it may also have {label}, {labels}, {text_pair}"
+            )
+        if self.question is not None and "{label}" not in self.question and self.contrast and self.mode != "free":
+            raise SpecError(
+                "question lacks {label}, so the answers about the labels cannot differ; add it, or give contrast=False"
             )
 
     @property
@@ -94,8 +98,8 @@ class SelfRanking:
             raise UnsupportedError("self_ranking reads texts, so changed embeddings do not reach it")
         with torch.no_grad():
             logits = model.full_logits(batch)
-        labels = targets.resolve(logits).labels.tolist()
-        asked = [self._asked(model, batch, i, label) for i, label in enumerate(labels)]
+        targets = targets.resolve(logits)
+        asked = [self._asked(model, batch, i, target) for i, target in enumerate(targets.resolved)]
         questions = [first for first, *_ in asked]
         rankings = self._rankings(model, asked, batch.seeds)
         scores = torch.zeros(batch.ids.shape)
@@ -104,10 +108,16 @@ class SelfRanking:
             row[first] = torch.from_numpy(question.unit_scores(ranking.scores, encoding))
         return Scores(scores.to(model.device), self._extra(batch, questions, rankings), logits)
 
-    def _asked(self, model: Model, batch: Batch, i: int, label: int) -> list[Question]:
-        """The question about the explained label and, to compare, those about the others."""
-        others = range(len(model.labels)) if self.contrast and self.mode != "free" else ()
-        return [self._question(model, batch, i, one) for one in (label, *(other for other in others if other != label))]
+    def _asked(self, model: Model, batch: Batch, i: int, target: Target) -> list[Question]:
+        """The question about the explained label and, to compare, those about the others, or about one of them."""
+        label, others = int(target.label or 0), list[int]()
+        if self.contrast and self.mode != "free":
+            others = [other for other in range(len(model.labels)) if other != label]
+        if target.against is not None:
+            if not others:
+                raise InputError("self_ranking without contrast cannot hold one label against another; omit against", i)
+            others = [int(target.against)]
+        return [self._question(model, batch, i, one) for one in (label, *others)]
 
     def _question(self, model: Model, batch: Batch, i: int, label: int) -> Question:
         encoding, tokenizer = batch.encodings[i], model.tokenizer
