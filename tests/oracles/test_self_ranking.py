@@ -152,7 +152,8 @@ def test_the_label_is_part_of_the_question():
         question_prompt(model.tokenizer, None, label, model.labels, pair=False, chat=False).template
         for label in model.labels
     ]
-    assert [p.replace("is negative", "is positive") for p in prompts] == [prompts[1]] * 2
+    assert [p.replace("Label: negative", "Label: positive") for p in prompts] == [prompts[1]] * 2
+    assert prompts[0] != prompts[1]
     pair = question_prompt(model.tokenizer, None, "{odd}", ["{odd}", "b"], pair=True, chat=False)
     filled = "".join(text for _, text in pair.pieces(assay.Example("one", "two")))
     assert "Text 1: one\nText 2: two" in filled
