@@ -20,8 +20,8 @@ from assay.models.prompt import Prompt
 
 TEXT, PAIR = "Text: {text}", "Text 1: {text}\nText 2: {text_pair}"
 QUESTION = (
-    "\nLabel: {label} (of {labels})\n\nWhich words of the text show this label? List only words of the text, the strongest "
-    "first."
+    "\nLabel: {label} (of {labels})\n\n"
+    "Which words of the text show this label? List only words of the text, the strongest first."
 )
 ANSWER = "Words:"
 SEPARATOR = ","
