@@ -55,7 +55,7 @@ RATIOS = [  # title, side, the side it is compared with, how often that one coun
     ("kernel_shap(512) / pAML, trunk", "kernel_shap", "trunk", 1, ""),
     ("greedy / pAML, trunk", "greedy", "trunk", 1, ""),
 ]
-STEPS = 3  # of fAML
+STEPS = 10  # of fAML
 FEW = 4  # texts whose encoders are tuned
 
 

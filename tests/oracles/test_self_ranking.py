@@ -59,34 +59,45 @@ def test_decoding_with_a_cache_and_padding_equals_whole_sequences(family):
     assert decoding.lengths == [13, 6, 8]
 
 
+@pytest.mark.parametrize("compared", [False, True])
 @pytest.mark.parametrize("family", MAKE)
-def test_constrained_decoding_against_all_orders(family):
+def test_constrained_decoding_against_all_orders(family, compared):
     """Of all orders of the words, the one that is left when the likeliest next token is kept place by place."""
     model, question = language_model(family), question_of(language_model(family), TEXT)
+    others = [question_of(model, TEXT, "negative"), question_of(model, TEXT, "dreary rain")] if compared else []
     assert list(question.words) == ["good", "plot", "bad", "plots"]
     orders = {order: [t for key in order for t in question.tokens[key]] for order in permutations(question.tokens)}
     left, place = dict(orders), 0
     while len(left) > 1:
         written = next(iter(left.values()))[:place]
-        logits = whole(model, question.ids + written)
+        logits = whole(model, question.ids + written).log_softmax(-1)
+        if others:
+            logits = logits - torch.stack([whole(model, q.ids + written).log_softmax(-1) for q in others]).mean(0)
         best = max({tokens[place] for tokens in left.values()}, key=lambda token: float(logits[token]))
         left = {order: tokens for order, tokens in left.items() if tokens[place] == best}
         place += 1
     ((expected, _),) = left.items()
-    other = question_of(model, LONGER)
-    alone, padded = (constrained_rankings(model, qs, 9)[0] for qs in ([question], [question, other]))
+    longer = question_of(model, LONGER)
+    alone, padded = (
+        constrained_rankings(model, asked, 9)[0] for asked in ([[question, *others]], [[question, *others], [longer]])
+    )
     assert tuple(alone) == tuple(padded) == expected
-    assert constrained_rankings(model, [question], 2) == [list(expected[:2])]
+    assert constrained_rankings(model, [[question, *others]], 2) == [list(expected[:2])]
 
 
 def test_one_pass_against_the_definition():
     model, question = language_model("llama"), question_of(language_model("llama"), LONGER)
-    (scores,) = first_token_scores(model, [question])
+    other = question_of(model, LONGER, "negative")
+    (scores,) = first_token_scores(model, [[question]])
     p = whole(model, question.ids).softmax(-1)
+    (compared,) = first_token_scores(model, [[question, other]])
+    ratio = p / whole(model, other.ids).softmax(-1)
     firsts = {tokens[0] for tokens in question.tokens.values()}
     total = sum(float(p[t]) for t in firsts)
     for key, tokens in question.tokens.items():
         assert scores[key] == pytest.approx(float(p[tokens[0]]) / total, rel=1e-9)
+        all_ratios = sum(float(ratio[t]) for t in firsts)
+        assert compared[key] == pytest.approx(float(ratio[tokens[0]]) / all_ratios, rel=1e-9)
 
 
 def test_free_answers_are_greedy():
@@ -117,8 +128,8 @@ def explain(model, text, spec="self_ranking(question='{text} {label}')", **optio
 def test_scores_are_ranks_of_words_for_any_units():
     """Every place of a word has its score, all pieces of a word too; words past `most` and punctuation have 0."""
     model, text = language_model("llama"), "zebra film, bad film"
-    question = question_of(model, text, "negative")
-    (ranked,) = constrained_rankings(model, [question], 20)
+    asked = [question_of(model, text, label) for label in ("negative", "positive")]
+    (ranked,) = constrained_rankings(model, [asked], 20)
     expected = {key: 1 - r / 3 for r, key in enumerate(ranked)}
     words = explain(model, text, target="negative", units="word")
     assert [u.text for u in words.units] == ["zebra", "film", ",", "bad", "film"]
@@ -141,7 +152,8 @@ def test_the_label_is_part_of_the_question():
         question_prompt(model.tokenizer, None, label, model.labels, pair=False, chat=False).template
         for label in model.labels
     ]
-    assert [p.replace("is negative", "is positive") for p in prompts] == [prompts[1]] * 2
+    assert [p.replace("Label: negative", "Label: positive") for p in prompts] == [prompts[1]] * 2
+    assert prompts[0] != prompts[1]
     pair = question_prompt(model.tokenizer, None, "{odd}", ["{odd}", "b"], pair=True, chat=False)
     filled = "".join(text for _, text in pair.pieces(assay.Example("one", "two")))
     assert "Text 1: one\nText 2: two" in filled
@@ -227,6 +239,10 @@ def test_refusals():
     model = language_model("gpt2")
     with pytest.raises(assay.SpecError, match="question lacks"):
         assay.explain(model, TEXT, "self_ranking(question='which words?')")
+    with pytest.raises(assay.SpecError, match="answers about the labels cannot differ"):
+        assay.explain(model, TEXT, "self_ranking(question='words of {text}')")
+    with pytest.raises(assay.InputError, match="omit against"):
+        explain(model, TEXT, "self_ranking(mode=free)", target=assay.Target("positive", against="negative"))
     for bad in ("most=0", "retries=-1", "answer_tokens=0", "mode=any"):
         with pytest.raises(assay.SpecError):
             assay.explain(model, TEXT, f"self_ranking({bad})")

@@ -20,10 +20,10 @@ from assay.models.prompt import Prompt
 
 TEXT, PAIR = "Text: {text}", "Text 1: {text}\nText 2: {text_pair}"
 QUESTION = (
-    "\n\nThe label of this text is {label}; the possible labels are {labels}. Which words of the text matter most for "
-    "this label? List words of the text, the most important first, separated by commas. Use no other words."
+    "\nLabel: {label} (of {labels})\n\n"
+    "Which words of the text show this label? List only words of the text, the strongest first."
 )
-ANSWER = "The most important words are:"
+ANSWER = "Words:"
 SEPARATOR = ","
 
 

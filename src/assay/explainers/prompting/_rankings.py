@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -11,29 +13,57 @@ from assay.explainers.prompting._question import Question
 from assay.models.decoding import Decoding, end_tokens
 from assay.models.model import Model
 
+T = TypeVar("T")
 
-def first_token_scores(model: Model, questions: Sequence[Question]) -> list[dict[str, float]]:
-    """The probability that the answer begins with a word's first token, among the words of the text; one pass."""
-    logits = Decoding(model, [q.ids for q in questions]).logits.double().cpu()
+Asked = Sequence[Question]  # about one text: with its label and, to compare, with each of the others
+
+
+def first_token_scores(model: Model, asked: Sequence[Asked]) -> list[dict[str, float]]:
+    """The probability that the answer begins with a word's first token, among the words of the text; one pass.
+
+    With several questions about a text, it is divided by the geometric mean of those of the others first.
+    """
+    decoding = _decoding(model, asked)
     scores = []
-    for row, question in zip(logits, questions, strict=True):
+    for row, (question, *_) in zip(_compared(decoding.logits, asked), asked, strict=True):
         different = sorted(set(question.first_tokens))
         shares = dict(zip(different, row[different].softmax(0).tolist(), strict=True))
         scores.append({key: shares[tokens[0]] for key, tokens in question.tokens.items()})
     return scores
 
 
-def constrained_rankings(model: Model, questions: Sequence[Question], most: int) -> list[list[str]]:
-    """Up to `most` words of each text in the order in which greedy decoding names them, if it may name nothing else."""
-    decoding, limit = Decoding(model, [q.ids for q in questions]), _limit(model)
-    rows = [_ConstrainedRow(q, most) for q in questions]
+def constrained_rankings(model: Model, asked: Sequence[Asked], most: int) -> list[list[str]]:
+    """Up to `most` words of each text in the order in which greedy decoding names them, if it may name nothing else.
+
+    With several questions about a text, all get the same answer, whose next token is the one that speaks most for the
+    first of them.
+    """
+    decoding, limit = _decoding(model, asked), _limit(model)
+    rows = [_ConstrainedRow(questions[0], most) for questions in asked]
     while True:
-        for row, length in zip(rows, decoding.lengths, strict=True):
-            row.finish(full=length >= limit)
+        for row, lengths in zip(rows, _grouped(decoding.lengths, asked), strict=True):
+            row.finish(full=max(lengths) >= limit)
         if all(row.done for row in rows):
             return [row.ranked for row in rows]
-        logits = decoding.logits.cpu()
-        decoding.feed([row.next_token(values, model.pad_id) for row, values in zip(rows, logits, strict=True)])
+        logits = _compared(decoding.logits, asked)
+        chosen = [row.next_token(values, model.pad_id) for row, values in zip(rows, logits, strict=True)]
+        decoding.feed([token for token, questions in zip(chosen, asked, strict=True) for _ in questions])
+
+
+def _decoding(model: Model, asked: Sequence[Asked]) -> Decoding:
+    return Decoding(model, [question.ids for questions in asked for question in questions])
+
+
+def _grouped(rows: Sequence[T], asked: Sequence[Asked]) -> list[Sequence[T]]:
+    """What belongs to the questions of each text."""
+    ends = list(accumulate(map(len, asked)))
+    return [rows[end - len(questions) : end] for end, questions in zip(ends, asked, strict=True)]
+
+
+def _compared(logits: torch.Tensor, asked: Sequence[Asked]) -> list[torch.Tensor]:
+    """(V,) log probabilities after the first question of each text, minus their mean after the others."""
+    parts = logits.double().cpu().log_softmax(-1).split([len(questions) for questions in asked])
+    return [part[0] - part[1:].mean(0) if len(part) > 1 else part[0] for part in parts]
 
 
 class _ConstrainedRow:

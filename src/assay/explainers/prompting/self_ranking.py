@@ -13,7 +13,7 @@ from assay.core.errors import InputError, SpecError, UnsupportedError
 from assay.core.notices import notice
 from assay.core.ranges import COUNT, Range, check_ranges
 from assay.core.rng import seed_of
-from assay.core.types import Scores
+from assay.core.types import Scores, Target
 from assay.explainers.prompting._answer import read_answer
 from assay.explainers.prompting._question import Question, question_prompt
 from assay.explainers.prompting._rankings import constrained_rankings, first_token_scores, free_answers
@@ -40,14 +40,17 @@ class SelfRanking:
 
     The model reads the text and the explained label and is asked for the words that matter most, through its chat
     template if it has one (chat=False: as plain text). mode=constrained lets it write nothing but words of the text, up
-    to `most`; one_pass scores each word by the probability of its first token as the first of the answer; free lets it
-    write what it likes, as in the paper: words that the text lacks are dropped and counted, and an answer without any
-    word of the text is sampled anew, up to `retries` times. All places of a word have its score.
+    to `most`; one_pass scores each word by the probability of its first token as the first of the answer. With
+    contrast=True the same is asked about the other labels, and log p(token | label) minus its mean over them counts:
+    without, a model names whatever it would name for any label. mode=free lets it write what it likes, as in the paper:
+    words that the text lacks are dropped and counted, and an answer without any word of the text is sampled anew, up to
+    `retries` times. All places of a word have its score.
     Weakness: what a model says about itself need not be what it does; small models name words by their place or
     frequency, and in free answers mostly words that the text lacks.
     """
 
     mode: Mode = "constrained"
+    contrast: bool = True
     most: int = 20
     question: str | None = None
     chat: bool | None = None
@@ -59,7 +62,7 @@ class SelfRanking:
         signed=False,
         complete=False,
         class_dependent=True,
-        passes="1 f + 1 f of the question + a token for each piece of the answer",
+        passes="1 f + 1 f of the question for each label, then single tokens",
         memory="L x T x D",
     )
 
@@ -69,10 +72,14 @@ class SelfRanking:
             raise SpecError(
                 "question lacks {text}, where the text goes; it may also have {label}, {labels}, {text_pair}"
             )
+        if self.question is not None and "{label}" not in self.question and self.contrast and self.mode != "free":
+            raise SpecError(
+                "question lacks {label}, so the answers about the labels cannot differ; add it, or give contrast=False"
+            )
 
     @property
     def rows(self) -> int:
-        return 2  # the question is longer than the prompt
+        return 4  # questions about all labels, which are longer than the prompt
 
     @staticmethod
     def refusal(model: Model) -> str | None:
@@ -91,14 +98,26 @@ class SelfRanking:
             raise UnsupportedError("self_ranking reads texts, so changed embeddings do not reach it")
         with torch.no_grad():
             logits = model.full_logits(batch)
-        labels = targets.resolve(logits).labels.tolist()
-        questions = [self._question(model, batch, i, label) for i, label in enumerate(labels)]
-        rankings = self._rankings(model, questions, batch.seeds)
+        targets = targets.resolve(logits)
+        asked = [self._asked(model, batch, i, target) for i, target in enumerate(targets.resolved)]
+        questions = [first for first, *_ in asked]
+        rankings = self._rankings(model, asked, batch.seeds)
         scores = torch.zeros(batch.ids.shape)
         for row, encoding, question, ranking in zip(scores, batch.encodings, questions, rankings, strict=True):
             first = [int(np.flatnonzero(encoding.unit_of == u)[0]) for u in range(encoding.players)]
             row[first] = torch.from_numpy(question.unit_scores(ranking.scores, encoding))
         return Scores(scores.to(model.device), self._extra(batch, questions, rankings), logits)
+
+    def _asked(self, model: Model, batch: Batch, i: int, target: Target) -> list[Question]:
+        """The question about the explained label and, to compare, those about the others, or about one of them."""
+        label, others = int(target.label or 0), list[int]()
+        if self.contrast and self.mode != "free":
+            others = [other for other in range(len(model.labels)) if other != label]
+        if target.against is not None:
+            if not others:
+                raise InputError("self_ranking without contrast cannot hold one label against another; omit against", i)
+            others = [int(target.against)]
+        return [self._question(model, batch, i, one) for one in (label, *others)]
 
     def _question(self, model: Model, batch: Batch, i: int, label: int) -> Question:
         encoding, tokenizer = batch.encodings[i], model.tokenizer
@@ -114,11 +133,12 @@ class SelfRanking:
             raise InputError(f"self_ranking: {no_room}; shorten the question or the text", i) from error
         return question
 
-    def _rankings(self, model: Model, questions: Sequence[Question], seeds: Sequence[int]) -> list[Ranking]:
+    def _rankings(self, model: Model, asked: Sequence[Sequence[Question]], seeds: Sequence[int]) -> list[Ranking]:
         if self.mode == "one_pass":
-            return [Ranking(scores) for scores in first_token_scores(model, questions)]
+            return [Ranking(scores) for scores in first_token_scores(model, asked)]
+        questions = [first for first, *_ in asked]
         if self.mode == "constrained":
-            found = constrained_rankings(model, questions, self.most)
+            found = constrained_rankings(model, asked, self.most)
             return [Ranking(_by_rank(ranked, q)) for ranked, q in zip(found, questions, strict=True)]
         return self._free(model, questions, seeds)
 
