@@ -27,6 +27,9 @@ TITLE = """# Methods by family
 ✓ means that the method passes all tests of `tests/contracts` on the family: finite scores of the right shape, the same
 scores in a batch as one by one, seeds and targets respected, the model left unchanged, declared properties true.
 
+Black-box methods see of a model only its answers to masked inputs, and an ensemble combines other methods: each runs
+on every family, and takes the other tests on bert, t5, vit and a prompted llama. `occlusion` takes them on all.
+
 """
 
 PROPERTIES = """

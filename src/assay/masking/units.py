@@ -105,6 +105,8 @@ def _trim(span: Span, texts: list[str]) -> Span:
     if span == SPECIAL:
         return span
     text = texts[span.segment][span.start : span.end]
+    if len(text.strip()) == len(text):
+        return span
     start = span.start + len(text) - len(text.lstrip())
     return Span(span.segment, start, max(start, span.start + len(text.rstrip())))
 
@@ -137,7 +139,8 @@ def _find(bounds: list[Span], span: Span) -> int:
 
 def _owners(bounds: list[Span], spans: list[Span]) -> list[int]:
     """Index of the bound of each position; a token without visible characters joins the next one of its segment."""
-    owner = [_find(bounds, span) for span in spans]
+    whole = {bound: i for i, bound in enumerate(bounds)}  # most spans are bounds themselves
+    owner = [i if (i := whole.get(span, -1)) >= 0 else _find(bounds, span) for span in spans]
     for direction in (-1, 1):  # first look ahead, then back
         order: Callable[[range], Any] = reversed if direction < 0 else iter
         for t in order(range(len(spans))):
