@@ -178,8 +178,8 @@ def same_quality(folder: str) -> list[str]:
     rows.append(("random", values["random"], 0.0, "control"))
     return [
         f"`python benchmarks/learned.py --data {Path(folder).name}`: the built-in model, {JUDGED} test texts; an "
-        f"explainer fitted with the defaults on {FITTED} training texts. Of each method, the cheapest of its settings that is as "
-        "good as pAML; where none is, the largest.",
+        f"explainer fitted with the defaults on {FITTED} training texts. Of each method, the cheapest of its "
+        "settings that is as good as pAML; where none is, the largest.",
         "",
         "| method | comprehensiveness | time / pAML | |",
         "|---|---|---|---|",
