@@ -1,11 +1,12 @@
 """What learned explainers cost: explaining against bare forward passes, and a step of a fit against its bare passes.
 
-    python benchmarks/learned.py --data FOLDER --write learned.md      # about five minutes on one core
+    python benchmarks/learned.py --write learned.md       # about two minutes on one core
+    python benchmarks/learned.py --data FOLDER            # the same quality instead of the same work
 
 A random BERT classifier of 6 blocks x 384, texts of 32 tokens; times do not depend on the weights. All sides take turns
 within a run; ratios are of the best processor times, since on a shared machine only the best is free of the neighbours.
-With --data (a folder with the splits train, dev and test), a second table compares methods at the same quality: an
-explainer is fitted to the built-in model, and of each other method the cheapest setting counts that is as good.
+With --data (a folder with the splits train, dev and test), methods are compared at the same quality: an explainer is
+fitted to the built-in model, and of each other method the cheapest setting counts that is as good.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from assay.models.load import load_model
 from assay.models.model import Model
 
 WORDS, TEXTS = 30, 16
-JUDGED = 100  # test texts at the same quality
+JUDGED, FITTED, HELD_OUT = 40, 600, 60  # texts at the same quality
 SLOW = ("integrated_gradients", "kernel_shap", "greedy")  # run twice
 LADDERS = {  # from cheap to expensive
     "integrated_gradients": [f"integrated_gradients(steps={n})" for n in (2, 5, 10, 30)],
@@ -68,27 +69,28 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    chosen = [ratio for ratio in RATIOS if not options.only or ratio[1] in options.only]
+    lines = same_quality(options.data) if options.data else against_passes(options.runs, options.only)
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if options.write:
+        Path(options.write).write_text(text, encoding="utf-8")
+
+
+def against_passes(runs: int, only: list[str] | None) -> list[str]:
+    """Ratios to bare passes, and of other methods to pAML."""
+    chosen = [ratio for ratio in RATIOS if not only or ratio[1] in only]
     named = {side for _, a, b, _, _ in chosen for side in (a, b)}
     wanted = {name: side for name, side in sides(model()).items() if name in named}
-    best = {name: min(times) for name, times in timed(wanted, options.runs).items()}
+    best = {name: min(times) for name, times in timed(wanted, runs).items()}
     rows = [(title, best[a] / (times * best[b]), goal) for title, a, b, times, goal in chosen]
-    lines = [
-        "# Speed of learned explainers",
-        "",
-        f"Printed by `python benchmarks/learned.py`: a random BERT of 6 layers x 384, {TEXTS} texts of {WORDS + 2} "
-        f"tokens, 1 thread, best processor times of {options.runs} interleaved runs.",
+    return [
+        f"`python benchmarks/learned.py`: a random BERT of 6 layers x 384, {TEXTS} texts of {WORDS + 2} tokens; 1 "
+        f"thread, best processor times of {runs} interleaved runs.",
         "",
         "| what | ratio | goal |",
         "|---|---|---|",
         *(f"| {name} | {ratio:.2f} | {goal} |" for name, ratio, goal in rows),
     ]
-    if options.data:
-        lines += ["", *same_quality(options.data)]
-    text = "\n".join(lines) + "\n"
-    print(text)
-    if options.write:
-        Path(options.write).write_text(text, encoding="utf-8")
 
 
 def model() -> Model:
@@ -194,7 +196,7 @@ def timed(runners: dict[str, Callable[[], object]], runs: int) -> dict[str, list
 def same_quality(folder: str) -> list[str]:
     """The cheapest setting of each method whose comprehensiveness is that of pAML, and its processor time."""
     explained = load_model("builtin")
-    explainer = assay.fit(explained, folder, "aml", progress=False)
+    explainer = assay.fit(explained, folder, "aml", limit=FITTED, validation_limit=HELD_OUT, progress=False)
     texts = assay.load_dataset(folder, split="test").take(JUDGED, 0)
     specs = [spec for ladder in LADDERS.values() for spec in ladder]
     with tempfile.TemporaryDirectory() as store:
@@ -209,8 +211,8 @@ def same_quality(folder: str) -> list[str]:
         rows.append((spec, values[spec], seconds(explained, texts, spec) / own, note))
     rows.append(("random", values["random"], 0.0, "control"))
     return [
-        f"The built-in model, {JUDGED} test texts of {Path(folder).name}; an explainer fitted with the defaults on "
-        f"{explainer.card['data']['train']['examples']:,} of its training texts. Of each method, the cheapest of its "
+        f"`python benchmarks/learned.py --data {Path(folder).name}`: the built-in model, {JUDGED} test texts; an "
+        f"explainer fitted with the defaults on {FITTED} training texts. Of each method, the cheapest of its "
         "settings that is as good as pAML; where none is, the largest.",
         "",
         "| method | comprehensiveness | time / pAML | |",
