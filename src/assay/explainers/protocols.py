@@ -87,8 +87,8 @@ class Composite(Method, Protocol):
     """A method that combines the attributions of other methods."""
 
     @property
-    def parts(self) -> Sequence[str]:
-        """Specs of the methods it combines."""
+    def parts(self) -> Sequence[Any]:
+        """The methods it combines: specs or objects."""
 
     def combine(self, attributions: Sequence[Attribution]) -> Floats | Scores:
         """Return scores (U,) from the parts' attributions of one input."""

@@ -12,10 +12,9 @@ from assay.core.memory import trim_heap
 from assay.core.progress import Progress
 from assay.core.spec import Spec, check_type
 from assay.core.types import Attribution, Cost, Example, Target
-from assay.explainers import METHODS
 from assay.explainers.black_box import explain_black_box
 from assay.explainers.composite import combine
-from assay.explainers.methods import check_fitted, check_visible, with_baseline
+from assay.explainers.methods import check_fitted, check_visible, parts_of, with_baseline
 from assay.explainers.protocols import BlackBox, Composite, Reader
 from assay.explainers.round import Round
 from assay.explainers.white_box import explain_white_box
@@ -126,7 +125,7 @@ class Session:
         if spec in inputs.attributions:
             return [replace(a, cost=Cost(0, 0, 0.0)) for a in inputs.attributions[spec]]
         if isinstance(method, Composite):
-            parts = [with_baseline(METHODS.make(part), self.requested_removal) for part in method.parts]
+            parts = [with_baseline(part, self.requested_removal) for part in parts_of(method)]
             return combine(method, [self._explain_with(part, inputs) for part in parts])
         run = explain_black_box if isinstance(method, BlackBox | Reader) else explain_white_box
         return inputs.attributions.setdefault(spec, run(method, inputs))

@@ -6,9 +6,9 @@ from typing import Any
 
 from assay.core.errors import UnsupportedError
 from assay.core.progress import Progress
+from assay.core.spec import Spec
 from assay.core.types import Example
-from assay.explainers import METHODS
-from assay.explainers.methods import looks_inside, named_methods
+from assay.explainers.methods import looks_inside, named_methods, parts_of
 from assay.explainers.protocols import Composite
 from assay.explainers.session import Session
 from assay.explainers.supported import supported
@@ -41,5 +41,5 @@ def why_unsupported(spec: str, model: Model) -> str | None:
 
 def _names(spec: str, method: Any) -> list[str]:
     """The name of a method and those of the methods that it combines."""
-    parts = list(method.parts) if isinstance(method, Composite) else []
-    return [spec.partition("(")[0], *(name for part in parts for name in _names(part, METHODS.make(part)))]
+    parts = parts_of(method) if isinstance(method, Composite) else []
+    return [spec.partition("(")[0], *(name for part in parts for name in _names(Spec.of(part).name, part))]

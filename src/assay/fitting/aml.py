@@ -126,7 +126,7 @@ def fit_texts_to(
     )
     attributor.requires_grad_(False).eval()
     learnt = {"removal": removal.name, "reference": reference, "scale": scale, "spread": spread}
-    card = explainer_card("aml", model, settings.criterion, history, held_out.random(), data)
+    card = explainer_card("aml", model, settings.criterion, history, held_out.against_chance(attributor), data)
     return Fitted(attributor, {**card, **_own_card(model, attributor, settings), **learnt})
 
 

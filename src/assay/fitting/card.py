@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -14,12 +15,21 @@ from assay.models.model import Model
 from assay.training.history import Check, History
 
 
+@dataclass(frozen=True)
+class Chance:
+    """The criterion of a random order of the units, as a mean over texts and draws."""
+
+    random: float
+    error: float | None = None  # standard error of the difference between the explainer and a random order
+    texts: int | None = None
+
+
 def explainer_card(
-    method: str, model: Model, criterion: Criterion, history: History, random: float, data: Mapping[str, Any]
+    method: str, model: Model, criterion: Criterion, history: History, random: Chance, data: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What every card holds; a method adds `learnt` (a phrase), its `settings`, and what it needs to explain.
 
-    random: the criterion of a random order on the texts that chose the checkpoint.
+    random: how a random order does on the texts that chose the checkpoint.
     """
     name, best = criterion.name, history.best_check
     return {
@@ -28,7 +38,7 @@ def explainer_card(
         "method": method,
         "metric": name,
         "better": criterion.better,
-        "validation": {"best": None if best is None else best.scores[name], "random": random},
+        "validation": {"best": None if best is None else best.scores[name], **asdict(random)},
         "curve": [_point(check, name) for check in history.checks],
         "model": model.title,
         "identity": model.identity,

@@ -9,9 +9,11 @@ from typing import ClassVar, Protocol
 
 from assay.core.errors import AssayError
 from assay.core.files import check_folder_writable
+from assay.core.notices import notice
 from assay.datasets.dataset import Dataset
 from assay.explainers.learned.parts.method import LearnedMethod
 from assay.explainers.learned.parts.saved import CARD, README, WEIGHTS
+from assay.explainers.learned.parts.worth import ADVICE, doubt
 from assay.models.model import Model
 from assay.training.checkpoint import remove_checkpoint
 from assay.training.loop import OnCheck
@@ -66,10 +68,13 @@ class Fit(Protocol):
 
 
 def fit_explainer(settings: Fit, model: Model, train: Dataset, validation: Dataset, run: FitRun) -> LearnedMethod:
-    """Fit while no other process fits in the same folder."""
+    """Fit while no other process fits in the same folder; say so if the result should not be used."""
     settings.check_model(model)
     with training_in(run.folder):
-        return settings.fit(model, train, validation, run)
+        explainer = settings.fit(model, train, validation, run)
+    if why := doubt(explainer.card):
+        notice("explainer", f"The explainer {why} {ADVICE}")
+    return explainer
 
 
 def check_output(folder: Path, settings: Fit, *, overwrite: bool) -> Path:

@@ -14,10 +14,12 @@ from assay.explainers.learned.parts.attribution_model import Attributor
 from assay.explainers.learned.parts.fitted import class_outputs
 from assay.faithfulness.criterion import Criterion
 from assay.faithfulness.protocol import descending_order
+from assay.fitting.card import Chance
 from assay.fitting.texts import FitTexts
 from assay.masking.units import unit_scores
 
 BATCH = 32
+DRAWS = 3  # of a random order
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +34,16 @@ class Validation:
         """The mean of the criterion over the texts."""
         return self._mean(np.concatenate([self._values(part, found) for part, found in self._scores(attributor)]))
 
-    def random(self, seed: int = 0) -> float:
-        """The same for a random order of the units of each text."""
+    def against_chance(self, attributor: Attributor) -> Chance:
+        """The same for a random order of the units of each text, and how surely the attribution model differs."""
+        own = np.concatenate([self._values(part, found) for part, found in self._scores(attributor)])
+        draws = np.mean([self._random(seed) for seed in range(DRAWS)], 0)
+        error = float(np.std(own - draws, ddof=1) / np.sqrt(len(own))) if len(own) > 1 else None
+        return Chance(self._mean(draws), error, len(own))
+
+    def _random(self, seed: int) -> Floats:
         parts = self._parts()
-        return self._mean(np.concatenate([self._values(part, [self._noise(i, seed) for i in part]) for part in parts]))
+        return np.concatenate([self._values(part, [self._noise(i, seed) for i in part]) for part in parts])
 
     def _noise(self, i: int, seed: int) -> Floats:
         encoding = self.texts.encodings[i]

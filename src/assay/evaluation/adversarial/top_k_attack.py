@@ -103,6 +103,8 @@ class TopKAttack:
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
+        from assay.explainers.methods import pinned  # torch: not for the options of the command
+
         check_share(self.share)
         for objective in self.objectives:
             if objective not in get_args(AttackObjective):
@@ -115,6 +117,7 @@ class TopKAttack:
         if self.step not in get_args(StepRule):
             raise SpecError(f"unknown step {self.step!r}; {nearest(self.step, get_args(StepRule))}")
         check_ranges(self, **RANGES)
+        object.__setattr__(self, "methods", tuple(map(pinned, self.methods)))
         if self.rate is None:
             object.__setattr__(self, "rate", RATE)
         if self.halve is None:  # relative steps are as large at the end as at the start, unless they are halved in time

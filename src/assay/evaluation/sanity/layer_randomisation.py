@@ -64,12 +64,15 @@ class LayerRandomisation:
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
+        from assay.explainers.methods import pinned  # torch: not for the options of the command
+
         check_range("batch_tokens", self.batch_tokens, COUNT)
         if not self.methods or not self.modes or not self.seeds:
             raise SpecError("randomise needs at least one method, one mode and one seed")
         for mode in self.modes:
             if mode not in get_args(Mode):
                 raise SpecError(f"unknown mode {mode!r} of randomise; {nearest(mode, get_args(Mode))}")
+        object.__setattr__(self, "methods", tuple(map(pinned, self.methods)))
 
     def run(self, model: Any, examples: Sequence[Example], bar: Progress | None = None) -> list[Row]:
         """Return one row per example, method, mode, block and seed; the model is restored bit for bit."""

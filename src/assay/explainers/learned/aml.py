@@ -12,7 +12,7 @@ from assay.core.errors import SpecError, UnsupportedError
 from assay.core.ranges import POSITIVE, Range, check_ranges
 from assay.core.types import Scores
 from assay.explainers.learned.parts.attribution_model import Reading
-from assay.explainers.learned.parts.fitted import Fitted, class_outputs
+from assay.explainers.learned.parts.fitted import Fitted, class_outputs, is_signed
 from assay.explainers.learned.parts.folder import load_fitted
 from assay.explainers.learned.parts.method import LearnedMethod
 from assay.explainers.learned.parts.refine import (
@@ -70,9 +70,9 @@ class Aml(LearnedMethod):
     @property
     def facts(self) -> MethodFacts:
         signed, scale, encoder = True, "probability", False
-        if self.folder or self.fitted is not None:
-            loaded = self.loaded
-            signed, scale, encoder = loaded.signed, loaded.scale, loaded.card["architecture"] == "encoder"
+        if (card := self.known_card) is not None:
+            signed, scale = is_signed(card["settings"]), card["scale"]
+            encoder = card["architecture"] == "encoder"
         steps = "" if not self.steps else " + 2 steps (f + b)"
         return MethodFacts(
             scale=scale if signed and not self.steps else "probability",  # type: ignore[arg-type]

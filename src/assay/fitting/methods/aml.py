@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from assay.core.errors import SpecError
@@ -46,7 +46,7 @@ class AmlFit:
     values, as FastSHAP), masking (the losses of AML), or both (shapley and masking)."""
     architecture: Architecture = "trunk"
     """trunk: a head on the explained model's own hidden states. encoder: an encoder of its own, as in the paper."""
-    base: str | None = None
+    base: str | None = field(default=None, metadata={"folder": True})
     """Folder or hub id of the encoder. Default: the explained model's own weights."""
     layers: Layers = "all"
     """Hidden states that a trunk reads: a learnt mixture of all layers, or the last layer."""

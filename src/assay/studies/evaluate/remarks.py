@@ -8,6 +8,8 @@ import numpy as np
 
 from assay.core.notices import filled
 from assay.explainers.given import Given
+from assay.explainers.learned.parts.worth import doubt
+from assay.explainers.methods import learned_parts
 from assay.explainers.starved import is_starved, sampling_methods, starved_message
 from assay.statistics.sentences import listed, number
 from assay.statistics.verdict import Comparison
@@ -20,7 +22,7 @@ def warnings_of(evaluation: Evaluation) -> list[str]:
     """What makes results weaker than they look: said by the verb, in the terminal and on the page."""
     limit = past_limit(evaluation)
     found = [evaluation.labels.warning, *_starved(evaluation), limit.sentence if limit else "", _unlabelled(evaluation)]
-    found += [*_without_class(evaluation), _not_measured(evaluation)]
+    found += [*_without_class(evaluation), _not_measured(evaluation), *_no_better_than_chance(evaluation)]
     found += evaluation.preset.warnings if evaluation.preset else []
     return [sentence for sentence in found if sentence]
 
@@ -98,6 +100,12 @@ def _without_class(evaluation: Evaluation) -> list[str]:
                 f"{listed(metrics)} leave{_s(metrics)} these out, for all methods."
             )
     return found
+
+
+def _no_better_than_chance(evaluation: Evaluation) -> list[str]:
+    """Fitted explainers that their own validation advises against."""
+    explainers = {e.title: e.known_card for m in evaluation.methods.values() for e in learned_parts(m)}
+    return [f"{name} {why}" for name, card in explainers.items() if card is not None and (why := doubt(card))]
 
 
 def _starved(evaluation: Evaluation) -> list[str]:

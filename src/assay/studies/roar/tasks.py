@@ -125,7 +125,8 @@ class RankTask:
 
     def _chunk(self, session: Session, data: Dataset, chunk: Sequence[tuple[int, Example]]) -> Iterator[Explained]:
         targets = [gold_label(e, data, session.model) if self.target == "gold" else None for _, e in chunk]
-        for a in session.explain_chunk(chunk, targets, Progress("", None, show=False))[self.method]:
+        (explained,) = session.explain_chunk(chunk, targets, Progress("", None, show=False)).values()
+        for a in explained:
             seen = [u for u, unit in enumerate(a.units) if unit.seen]
             values = a.scores[seen].astype(np.float64)
             spans = [Span(PRIMARY, a.units[u].start, a.units[u].end) for u in seen]

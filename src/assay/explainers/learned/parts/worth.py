@@ -1,0 +1,27 @@
+"""Whether a fitted explainer is worth using: its score on held-out texts against that of a random order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+CLEAR = 2.0  # standard errors
+ADVICE = "Fit on more texts or for more epochs, and check that the model reacts to masking at all (`assay evaluate`)."
+
+
+def doubt(card: Mapping[str, Any]) -> str:
+    """Why an explainer should not be used, in a sentence that follows its name; empty if it beats a random order."""
+    found = card["validation"]
+    best, random, error = found["best"], found["random"], found.get("error")
+    if best is None:
+        return "was fitted without a validation, so nothing is known about it: do not use it."
+    gain = (best - random) * (1 if card["better"] == "higher" else -1)
+    numbers = f"{card['metric']} {best:.4f}, of a random order {random:.4f}"
+    if not gain > 0:
+        return f"is no better than a random order on the texts that chose its checkpoint ({numbers}): do not use it."
+    if error is not None and gain < CLEAR * error:
+        return (
+            f"is not clearly better than a random order on the texts that chose its checkpoint ({numbers}, standard "
+            f"error of the difference {error:.4f}): judge it on other texts before you use it."
+        )
+    return ""
