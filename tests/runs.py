@@ -22,7 +22,7 @@ from assay.explainers import METHODS
 from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.readout import AssayHead, LabelWords
-from families import CASES, model_of, precise
+from families import CASES, FAMILIES, model_of, precise
 
 # Budgets that run fast. A method that is not listed runs with its defaults: a new method needs no edit here.
 SPECS = {
@@ -34,6 +34,7 @@ SPECS = {
     "kernel_shap": "kernel_shap(samples=64)",
     "lime": "lime(samples=48)",
     "mask_optimisation": "mask_optimisation(steps=4)",
+    "self_ranking": "self_ranking(question='{text} {label}', most=4)",
     "smooth_grad": "smooth_grad(samples=4)",
     "weighted_integrated_gradients": "weighted_integrated_gradients(steps=6)",
 }
@@ -50,6 +51,10 @@ UNSUPPORTED: dict[tuple[str, str], str] = {
     },
 }
 
+PROMPTED = ["llama-prompted", "llama-few_shot"]
+PROMPTED_ONLY = {"self_ranking"}  # they need a language model that writes
+UNSUPPORTED |= {(method, family): "asks a language model" for method in PROMPTED_ONLY for family in FAMILIES}
+
 SEARCHES = {"beam_search", "greedy"}  # their passes grow with the square of the units
 
 
@@ -59,6 +64,8 @@ def declared(method: str) -> Any:
 
 
 def works_on(method: str, case: str) -> bool:
+    if method in PROMPTED_ONLY:
+        return case in PROMPTED
     return (method, CASES[case].family) not in UNSUPPORTED
 
 

@@ -26,6 +26,9 @@ def why_unsupported(spec: str, model: Model) -> str | None:
     (method,) = named_methods([spec]).values()
     if model.family.opaque:
         return "it needs more of a model than its answers" if looks_inside(method) else None
+    if hasattr(method, "refusal"):
+        refusal: str | None = method.refusal(model)
+        return refusal
     if model.family.name in FAMILIES.names:
         return next((why for name in _names(spec, method) if (why := supported(name).get(model.family.name))), None)
     if not looks_inside(method):

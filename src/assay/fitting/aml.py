@@ -63,15 +63,19 @@ class Objectives:
             losses.append(self.additive.loss(batch, outputs, labels))
         if s.masks_softly:
             logits = outputs if s.objective == "masking" else learned_mask(attributor, outputs)
-            losses.append(self._masking(batch, logits, labels, soft=soft))
+            losses.append(self._masking(batch, logits, labels, attributor.reference, soft=soft))
         return torch.stack(losses).sum()
 
-    def _masking(self, batch: FitBatch, logits: Tensor, labels: Tensor, *, soft: bool) -> Tensor:
+    def _masking(
+        self, batch: FitBatch, logits: Tensor, labels: Tensor, learned: Tensor | None, *, soft: bool
+    ) -> Tensor:
         model, s = batch.model, self.settings
         requested = tuple(Target(int(label)) for label in labels)
         targets = Targets(requested, "logit", model.task == "multi_label", batch.outputs)
         weights = LossWeights(s.preservation, s.sparsity, s.inverse)
-        inputs = masked_batch(model, batch.batch, targets, self.reference, soft=soft, spread=self.spread)
+        inputs = masked_batch(
+            model, batch.batch, targets, self.reference, soft=soft, spread=self.spread, learned=learned
+        )
         return MaskingLoss(weights, s.inverse_form, s.sparsity_form, s.masking)(inputs, logits).mean()
 
 
@@ -108,8 +112,11 @@ def fit_texts_to(
     removal, scale = fit_removal(texts, settings), "raw" if model.task == "regression" else settings.learnt_scale
     additive = None if settings.objective == "masking" else _additive(texts, removal, scale, settings, run)
     spread = _output_spread(texts) if additive is None else additive.spread
-    reference = None if removal.shortens else removal.name  # what a mask blends with; None: the model's default
+    omits = removal.shortens and not settings.masks_softly  # a mask blends with the model's default instead
+    reference = None if omits else removal.name
     attributor = new_attributor(model, settings)
+    if settings.learned_reference:
+        attributor.reference = _first_reference(texts, reference)
     name = settings.criterion.name
     history = fit(
         attributor,
@@ -144,6 +151,14 @@ def _additive(
     return kind(values, scale, independent, spread)
 
 
+def _first_reference(texts: FitTexts, removal: str | None) -> torch.nn.Parameter:
+    """(D,) the embedding that the removal has at the first unit of the first text; a learned one begins there."""
+    batch = texts.take([0]).batch
+    row, place = batch.playing.nonzero()[0].tolist()
+    embeddings = removal_for(texts.model, removal, warn=False).reference(texts.model, batch)
+    return torch.nn.Parameter(embeddings[row, place].detach().float().clone())
+
+
 def _portable(settings: AmlFit) -> AmlFit:
     """The settings without the folder of the base, which differs from machine to machine."""
     return settings if settings.base is None else replace(settings, base=Path(settings.base).name)
@@ -157,10 +172,11 @@ def check_model(model: Model, settings: AmlFit) -> None:
         )
     if model.family.images and settings.architecture == "encoder":
         raise UnsupportedError(NO_TEXT)
-    if settings.masks_softly and removal_for(model, settings.removal, warn=False).shortens:
+    omits = removal_for(model, settings.removal, warn=False).shortens
+    if settings.masks_softly and omits and (settings.masking != "hard" or settings.learned_reference):
         raise SpecError(
             f"removal={settings.removal!r} has no embedding that a mask could blend with; use mask_token, pad, unk or "
-            "zero, or objective=logistic"
+            "zero, or masking=hard, or objective=logistic"
         )
 
 

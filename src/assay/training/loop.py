@@ -124,6 +124,7 @@ class _Run:
         self.optimiser = make_optimiser(self.model, self.recipe)
         self.parameters = [p for group in self.optimiser.param_groups for p in group["params"]]
         self.epoch = lru_cache(1)(self._epoch)
+        self.frozen = frozenset(name for name, p in self.model.named_parameters() if not p.requires_grad)
 
     @property
     def identity(self) -> str:
@@ -190,7 +191,7 @@ class _Run:
         is_best = self.best is None or self._is_better(scores, self.checks[self.best].scores)
         if is_best:
             self.best = len(self.checks) - 1
-            self.best_weights = {k: v.detach().to("cpu", copy=True) for k, v in self.model.state_dict().items()}
+            self.best_weights = {k: v.detach().to("cpu", copy=True) for k, v in self._weights().items()}
         waited = len(self.checks) - 1 - (self.best or 0)
         self.stopped = self.recipe.patience is not None and waited >= self.recipe.patience
         if self.on_check is not None:
@@ -220,7 +221,7 @@ class _Run:
         """Load the best weights and free the gradients."""
         self.optimiser.zero_grad()
         if self.best_weights is not None:
-            self.model.load_state_dict(self.best_weights)
+            self._load_weights(self.best_weights)
 
     # --- state -------------------------------------------------------------------------------------------------------
 
@@ -233,10 +234,19 @@ class _Run:
         early = self.stopped and self.step < self.schedule.total
         return History(tuple(self.checks), self.best, self.step, early, self.seconds)
 
+    def _weights(self) -> dict[str, Tensor]:
+        """What training changes; frozen parameters, such as the base of an adapter, are there already."""
+        return {name: tensor for name, tensor in self.model.state_dict().items() if name not in self.frozen}
+
+    def _load_weights(self, weights: Mapping[str, Tensor]) -> None:
+        missing, unexpected = self.model.load_state_dict(weights, strict=False)
+        if unexpected or not self.frozen.issuperset(missing):
+            raise RuntimeError(f"the weights do not fit the model: {[*unexpected, *missing][0]}")
+
     def state(self) -> dict[str, Any]:
         return {
             "identity": self.identity,
-            "model": self.model.state_dict(),
+            "model": self._weights(),
             "optimiser": self.optimiser.state_dict(),
             "step": self.step,
             "checks": [asdict(check) for check in self.checks],
@@ -248,7 +258,7 @@ class _Run:
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        self.model.load_state_dict(state["model"])
+        self._load_weights(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.step, self.best, self.stopped = int(state["step"]), state["best"], bool(state["stopped"])
         self.checks = [Check(**check) for check in state["checks"]]

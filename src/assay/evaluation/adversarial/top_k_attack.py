@@ -93,7 +93,7 @@ class TopKAttack:
     special_tokens: SpecialTokens = field(default="protected", metadata={"unsaid": "protected"})
     """Whether [CLS], [SEP], </s>, ... are protected (never scored or removed) or ranked, as units of their own."""
     removal: str | None = None
-    """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
+    """How methods remove units: mask_token, delete, pad, unk, zero, random_token, mean_colour. Default: the model's."""
     shown: int = 8
     """Number of examples whose heat maps the report shows."""
     seed: int = 0

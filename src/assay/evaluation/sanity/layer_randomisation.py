@@ -56,7 +56,7 @@ class LayerRandomisation:
     special_tokens: SpecialTokens = field(default="protected", metadata={"unsaid": "protected"})
     """Whether [CLS], [SEP], </s>, ... are protected (never scored or removed) or ranked, as units of their own."""
     removal: str | None = None
-    """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
+    """How methods remove units: mask_token, delete, pad, unk, zero, random_token, mean_colour. Default: the model's."""
     seed: int = 0
     """Seed of the sample of examples and of random methods."""
     batch_tokens: int | None = None

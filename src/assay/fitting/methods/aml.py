@@ -71,7 +71,9 @@ class AmlFit:
     sparsity_form: SparsityLoss = "bce"
     """Form of the sparsity loss: bce is -log(1 - a), l1 is a."""
     masking: Masking = "blend"
-    """Masks blend embeddings, or are rounded to 0 and 1 (hard)."""
+    """Masks blend embeddings, or are rounded to 0 and 1 (hard); their gradient is that of blending."""
+    learned_reference: bool = False
+    """Masks blend with an embedding that is learnt too, instead of the removal's (masking)."""
     target: Literal["soft", "one_hot"] = "soft"
     """What the masked text shall give: the model's whole output, or the explained class alone."""
     other_classes: float = 0.2
@@ -106,6 +108,8 @@ class AmlFit:
                 f"search tunes the weights of the masking losses, which objective={self.objective} does not have; give "
                 "objective=masking or both"
             )
+        if self.learned_reference and self.objective not in ("masking", "both"):
+            raise SpecError("learned_reference is what masks blend with; give objective=masking or both too")
         if self.base is not None and self.architecture != "encoder":
             raise SpecError(f"base={self.base!r} is for architecture=encoder; give that too, or leave base out")
 

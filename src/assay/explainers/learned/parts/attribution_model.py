@@ -194,6 +194,8 @@ class Attributor(nn.Module):
         self.model = model
         self.gain = nn.Parameter(torch.tensor(4.0))
         self.offset = nn.Parameter(torch.tensor(0.0))
+        self.reference: nn.Parameter | None
+        self.register_parameter("reference", None)  # (D,) what masks blend with, where that is learnt too
 
     def read(self, model: Model, batch: Batch, logits: Tensor | None = None) -> Reading:
         return self.model.read(model, batch, logits)
