@@ -104,7 +104,7 @@ def forms(e: Evidence) -> Iterator[Statement]:
 
 
 def references(e: Evidence) -> Iterator[Statement]:
-    for name in ("pad", "unk", "zero", "hard"):
+    for name in ("pad", "unk", "zero", "random_token", "omitted"):
         gain = e.gain(ABLATED, "comprehensiveness", "full", name)
         yield Statement(f"blending with the mask token is better than {name}", Criterion.above(0.0), gain)
 
@@ -112,6 +112,22 @@ def references(e: Evidence) -> Iterator[Statement]:
 def few_texts(e: Evidence) -> Iterator[Statement]:
     gain = e.gain(("sst", "minilm"), "comprehensiveness", "logistic_small", "logistic")
     yield Statement("1,000 texts are as good as 2,000 (default fit)", Criterion.alike(MARGIN), gain)
+
+
+def language_models(e: Evidence) -> Iterator[Statement]:
+    cell = ("language", "smollm")
+    others = ("sequential_integrated_gradients", "deep_lift", "gradient_shap", "gradient_x_input")
+    yield from _better(e, (cell,), BOTH, PAML, (*others[1:], "self_ranking"))
+
+
+def weak_ranking(e: Evidence) -> Iterator[Statement]:
+    cell = ("language", "smollm")
+    yield from _better(e, (cell,), BOTH, "occlusion", ("self_ranking", "self_ranking(mode=free)"))
+
+
+def alignment(e: Evidence) -> Iterator[Statement]:
+    gain = e.gain(("language", "smollm"), "comprehensiveness", "faster_mean", PAML)
+    yield Statement("mean is as good as max in the alignment of tokens", Criterion.alike(MARGIN), gain)
 
 
 def constant_time(e: Evidence) -> Iterator[Statement]:
@@ -135,4 +151,7 @@ CLAIMS = (
     Claim(7, "the mask token is the best reference", "footnote 5", references),
     Claim(8, "about 1,000 texts suffice", "section 3.2", few_texts),
     Claim(9, "fAML's time does not depend on the length of the text", "Table 5", constant_time),
+    Claim(10, "pAML comes second on language models", "Table 2", language_models),
+    Claim(11, "a language model ranks its own words badly", "Table 2", weak_ranking),
+    Claim(12, "joining scores of tokens by mean is as good as by max", "footnote 6", alignment),
 )

@@ -24,13 +24,15 @@ from .tables import claim_table, method_table, statement_list
 
 HERE = Path(__file__).parent
 STORE = Path("~/.cache/assay-aml/store")
-PLANS = {"sst": "sst.yaml", "rotten": "rotten_tomatoes.yaml", "emotion": "emotion.yaml"}
+PLANS = {"sst": "sst.yaml", "rotten": "rotten_tomatoes.yaml", "emotion": "emotion.yaml", "language": "language.yaml"}
 RECORDS, INDEX = "records.jsonl.xz", "index.json"
 TITLES = {
     ("sst", "minilm"): "SST, MiniLM",
     ("rotten", "minilm"): "Rotten Tomatoes, MiniLM",
     ("emotion", "minilm"): "Emotion, MiniLM",
     ("sst", "roberta"): "SST, granite RoBERTa",
+    ("language", "smollm"): "SST, prompted SmolLM2",
+    ("imdb", "minilm"): "IMDB, MiniLM and explainer of SST: long texts",
     ("reviews", "minilm"): "Rotten Tomatoes, MiniLM and explainer of SST: texts of another kind",
 }
 INTRODUCTION = """# AML: results

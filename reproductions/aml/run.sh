@@ -14,6 +14,8 @@ parts() {
   echo "emotion.yaml study=ablation"
   echo "sst.yaml study=searches"
   echo "sst.yaml study=baselines,learned model=roberta"
+  echo "language.yaml study=baselines,learned"
+  echo "sst.yaml study=long_texts,rationales"
   echo "emotion.yaml study=ablation_refined"
 }
 

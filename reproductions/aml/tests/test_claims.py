@@ -14,7 +14,7 @@ from reproductions.aml.published import paper_value
 # comprehensiveness; sufficiency is its negative
 AS_IN_THE_PAPER = {FAML: 0.7, NOISE: 0.6, PAML: 0.5, **dict.fromkeys(RUNNERS_UP, 0.55), **dict.fromkeys(OTHERS, 0.3)}
 ABLATION = {"full": 0.5, "l1": 0.5, "without_preservation": 0.45, "without_inverse": 0.4}
-WORSE = dict.fromkeys(("inverse_probability", "inverse_entropy", "pad", "unk", "zero", "hard"), 0.3)
+WORSE = dict.fromkeys(("inverse_probability", "inverse_entropy", "pad", "unk", "zero", "random_token", "omitted"), 0.3)
 
 
 def made_up(comprehensiveness, ablation=None, seed=0):
@@ -42,12 +42,24 @@ def made_up(comprehensiveness, ablation=None, seed=0):
         ("sst", "minilm"): {"faster(steps=10, tune=all)": 1.5},
         ("imdb", "minilm"): {"faster(steps=10, tune=all)": 1.6},
     }
+    asked = {
+        "self_ranking": 0.1,
+        "self_ranking(mode=free)": 0.05,
+        "occlusion": 0.4,
+        "faster_mean": comprehensiveness[PAML],
+    }
+    means = dict(comprehensiveness) | asked
+    columns = {m: mean + 0.02 * rng.standard_normal(60) for m, mean in means.items()}
+    values["language", "smollm"] = {
+        metric: {m: {str(i): float(sign * v) for i, v in enumerate(column)} for m, column in columns.items()}
+        for metric, sign in zip(BOTH, (1, -1), strict=True)
+    }
     return Evidence(values, {}, seconds, {("sst", "minilm"): weights})
 
 
 def test_claims_are_reproduced_where_the_numbers_are_the_papers():
     e = made_up(AS_IN_THE_PAPER, ABLATION | WORSE)
-    assert {c.number: c.judge(e).verdict for c in CLAIMS} == dict.fromkeys(range(1, 10), Verdict.REPRODUCED)
+    assert {c.number: c.judge(e).verdict for c in CLAIMS} == dict.fromkeys(range(1, 13), Verdict.REPRODUCED)
 
 
 def test_claims_are_contradicted_where_the_numbers_are_the_opposite():
