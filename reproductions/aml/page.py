@@ -32,8 +32,7 @@ TITLES = {
     ("emotion", "minilm"): "Emotion, MiniLM",
     ("sst", "roberta"): "SST, granite RoBERTa",
     ("language", "smollm"): "SST, prompted SmolLM2",
-    ("imdb", "minilm"): "IMDB, MiniLM and explainer of SST: long texts",
-    ("reviews", "minilm"): "Rotten Tomatoes, MiniLM and explainer of SST: texts of another kind",
+    ("imdb", "minilm"): "IMDB, MiniLM and explainer of SST: texts of another kind",
 }
 INTRODUCTION = """# AML: results
 

@@ -10,12 +10,12 @@ parts() {
   local plan
   for plan in sst rotten_tomatoes emotion; do echo "$plan.yaml study=baselines,learned model=minilm"; done
   for plan in sst rotten_tomatoes emotion; do echo "$plan.yaml study=papers,hindsight"; done
-  echo "sst.yaml study=other_texts"
+  echo "sst.yaml study=long_texts"
   echo "emotion.yaml study=ablation"
   echo "sst.yaml study=searches"
   echo "sst.yaml study=baselines,learned model=roberta"
   echo "language.yaml study=baselines,learned"
-  echo "sst.yaml study=long_texts,rationales"
+  echo "sst.yaml study=rationales"
   echo "emotion.yaml study=ablation_refined"
 }
 
