@@ -409,7 +409,7 @@ def test_selection_without_steps_is_refused():
 
 def test_another_scale_is_refused(tiny):
     model, explainer = tiny
-    with pytest.raises(assay.UnsupportedError, match="fitted for the scale 'log_odds'.*objective=shapley"):
+    with pytest.raises(assay.UnsupportedError, match=r"fitted for the scale 'log_odds'.*objective=shapley"):
         assay.explain(model, "a film", explainer, target=assay.Target(scale="logit"))
 
 
