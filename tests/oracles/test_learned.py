@@ -155,9 +155,10 @@ def test_a_class_that_was_not_predicted_is_the_target_alone():
 def attributors(model):
     torch.manual_seed(0)
     trunk = Trunk(model.n_blocks + 1, 32, len(model.labels))
-    for parameter in trunk.parameters():
+    encoder = LabelledEncoder(model, len(model.labels))
+    for parameter in (*trunk.parameters(), encoder.inner.weight, encoder.outer.weight):
         torch.nn.init.normal_(parameter, std=0.3)
-    return {"trunk": Attributor(trunk), "encoder": Attributor(LabelledEncoder(model, len(model.labels)))}
+    return {"trunk": Attributor(trunk), "encoder": Attributor(encoder)}
 
 
 def outputs(attributor, model, texts):

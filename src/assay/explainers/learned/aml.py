@@ -118,7 +118,7 @@ class Aml(LearnedMethod):
             if target.scale not in (fitted.scale, "raw"):
                 raise UnsupportedError(
                     f"this explainer was fitted for the scale {fitted.scale!r}, not {target.scale!r}; leave the scale "
-                    f"out, or fit one with scale={target.scale}"
+                    f"out, or fit one with objective=shapley, scale={target.scale}"
                 )
 
     # --- fAML --------------------------------------------------------------------------------------------------------

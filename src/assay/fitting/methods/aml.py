@@ -78,9 +78,9 @@ class AmlFit:
     """What the masked text shall give: the model's whole output, or the explained class alone."""
     other_classes: float = 0.2
     """Share of the texts for which another class than the predicted one is explained while fitting."""
-    epochs: int = 20
+    epochs: int = 10
     """Number of passes over the texts."""
-    batch_size: int = 20
+    batch_size: int = 32
     """Texts per step."""
     learning_rate: float | None = None
     """Peak learning rate. Default: 1e-3 for a trunk, 2e-4 for an encoder."""

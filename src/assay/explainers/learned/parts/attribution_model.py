@@ -35,8 +35,8 @@ class Reading(NamedTuple):
 class Trunk(nn.Module):
     """A head on the explained model's own hidden states; costs little more than the prediction.
 
-    x = W sum_l m_l * norm(h_l) + B q over all layers l, or the last one, with q the mixture of classes; a small
-    transformer block lets the positions learn of each other; output = w . norm(block(x)).
+    x = (1 + A q) * W sum_l m_l * norm(h_l) + B q over all layers l, or the last one, with q the mixture of classes; a
+    small transformer block lets the positions learn of each other; output = w . norm(block(x)).
     """
 
     def __init__(self, layers: int, width: int, classes: int, use: Layers = "all") -> None:
@@ -45,11 +45,13 @@ class Trunk(nn.Module):
         self.layers = layers if use == "all" else 1
         self.mix = nn.Parameter(torch.full((self.layers, width), 1 / self.layers))
         self.inner = nn.Linear(width, WIDTH)
-        self.classes = nn.Linear(classes, WIDTH)
+        self.scale = nn.Linear(classes, WIDTH, bias=False)
+        self.shift = nn.Linear(classes, WIDTH)
         self.dropout = nn.Dropout(DROPOUT)
         self.block = Block(WIDTH)
         self.norm = nn.LayerNorm(WIDTH)
         self.outer = nn.Linear(WIDTH, 1)
+        nn.init.zeros_(self.scale.weight)
         nn.init.normal_(self.outer.weight, std=0.02)
         nn.init.zeros_(self.outer.bias)
 
@@ -63,7 +65,8 @@ class Trunk(nn.Module):
         assert reading.states is not None
         states = reading.states.to(self.outer.weight)
         mixed = torch.einsum("bltd,ld->btd", nn.functional.layer_norm(states, states.shape[-1:]), self.mix)
-        x = self.dropout(self.inner(mixed)) + self.classes(2 * classes.to(mixed) - 1).unsqueeze(1)
+        q = (2 * classes.to(mixed) - 1).unsqueeze(1)  # (B,1,C)
+        x = self.dropout(self.inner(mixed)) * (1 + self.scale(q)) + self.shift(q)
         out: Tensor = self.outer(self.norm(self.block(x, batch.mask > 0))).squeeze(-1)
         return out
 

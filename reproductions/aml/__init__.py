@@ -1,0 +1,1 @@
+"""The AML paper: learned explainers beside the paper's baselines."""

@@ -1,0 +1,59 @@
+"""The numbers of the paper: Tables 1 and 2 (published.csv), 3, 4 and 5."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+
+METRICS = {  # of the paper, by ours
+    "sufficiency": "sufficiency",
+    "log_odds": "log_odds",
+    "comprehensiveness": "comprehensiveness",
+    "sufficiency(aopc=True)": "aopc_sufficiency",
+    "comprehensiveness(aopc=True)": "aopc_comprehensiveness",
+}
+DATA = {"sst": "SST2", "rotten": "RTN", "emotion": "EMR", "imdb": "IMDB"}
+MODELS = {"minilm": "BERT", "roberta": "RoBERTa", "distilbert": "DistilBERT"}
+METHODS = {  # of the paper, by ours
+    "sequential_integrated_gradients": "SIG",
+    "alti": "ALTI",
+    "decompx": "DCMP",
+    "beam_search": "SLVX",
+    "deep_lift": "LIFT",
+    "globenc": "GLOB",
+    "gradient_shap": "SHAP",
+    "gradient_x_input": "GXI",
+    "integrated_gradients": "IG",
+    "lime": "LIME",
+    "self_ranking": "LLM",
+    "faster": "pAML",
+    "faster(steps=10, tune=all, selection=oracle)": "fAML",
+}
+RATIONALES = {"fAML": (0.118, 0.096), "pAML": (0.110, 0.092), "DCMP": (0.102, 0.088), "SIG": (0.094, 0.082)}  # Table 3
+ABLATION = {  # Table 4: sufficiency and comprehensiveness of pAML
+    "full": (0.07, 0.57),
+    "without_preservation": (0.09, 0.59),
+    "without_inverse": (0.06, 0.55),
+}
+SECONDS = {  # Table 5: SST2 and IMDB
+    "fAML": (1.5, 1.6),
+    "pAML": (0.01, 0.01),
+    "SIG": (6.5, 84.0),
+    "DCMP": (0.14, 1.6),
+    "SLVX, beam 10": (1.2, 2100.0),
+}
+
+
+@cache
+def published() -> dict[tuple[str, str, str, str], float]:
+    """The value of each (model, data, method, metric) in the paper's names."""
+    with (Path(__file__).parent / "published.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {(r["model"], r["data"], r["method"], r["metric"]): float(r["value"]) for r in rows}
+
+
+def paper_value(model: str, data: str, method: str, metric: str) -> float | None:
+    """The paper's number for ours: its nearest model, the same data, method and metric."""
+    short = METHODS.get(method) or METHODS.get(method.partition("(")[0])
+    return published().get((MODELS.get(model, model), DATA.get(data, data), short or "", METRICS.get(metric, "")))
