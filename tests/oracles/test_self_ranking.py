@@ -11,6 +11,7 @@ import torch
 import assay
 from assay.explainers.prompting._question import Question, question_prompt
 from assay.explainers.prompting._rankings import constrained_rankings, first_token_scores, free_answers
+from assay.explainers.trial import why_unsupported
 from assay.models.decoding import Decoding, continuation
 from families import WORDS, causal_lm
 from tiny_tokenizers import gpt2_tokenizer, llama_tokenizer, mistral_tokenizer
@@ -233,6 +234,11 @@ def test_an_evaluation_says_it_also_from_the_store(tmp_path):
                 removal="zero",
             )
     assert sum("of the different words of the texts" in w for w in result.warnings) == 1
+
+
+def test_whether_it_works_is_known_before_anything_runs():
+    assert why_unsupported("self_ranking", language_model("gpt2")) is None
+    assert "asks a language model" in why_unsupported("self_ranking", assay.load_model("builtin"))
 
 
 def test_refusals():
