@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from assay.core.types import Attribution, Span, Target, Unit
 
 Texts = tuple[str, ...]  # a text, or the two of a pair
 Places = Sequence[Span | None]
+SEVERAL = (list, tuple, np.ndarray)
 UNSAID = object()  # in place of a label: nobody said which class the scores explain
 DEFAULT = re.compile(r"Output \d+")  # SHAP's name for an output that nobody named
 NAME = re.compile(r"\w[\w.+-]*( [\w.+-]+)*")
@@ -30,7 +32,7 @@ def from_words(texts: Any, words: Any, scores: Any, **about: Any) -> list[Attrib
 
 def from_spans(texts: Any, spans: Any, scores: Any, **about: Any) -> list[Attribution]:
     """One attribution per text; spans are [start, end] or [segment, start, end] in characters."""
-    return _each(lambda text, places: [_span(place, text) for place in _items(places)], texts, spans, scores, **about)
+    return _each(_spans, texts, spans, scores, **about)
 
 
 def from_characters(texts: Any, scores: Any, **about: Any) -> list[Attribution]:
@@ -110,9 +112,32 @@ def _uncovered(texts: Texts, spans: Sequence[Span]) -> Iterator[Span]:
         yield from (Span(segment, int(a), int(b)) for a, b in borders.reshape(-1, 2))
 
 
+def _spans(texts: Texts, given: Any) -> list[Span]:
+    """Spans in characters. Those counted in words would end early in the text and cut most words apart."""
+    spans = [_span(place, texts) for place in _items(given)]
+    if any(span.end > 2 * len(texts[span.segment].split()) for span in spans):
+        return spans
+    left = {(rest.segment, i) for rest in _uncovered(texts, spans) for i in range(rest.start, rest.end)}
+    cut = [span for span in spans if _cuts_a_word(span, texts[span.segment], left)]
+    if len(spans) > 1 and 2 * len(cut) >= len(spans):
+        start, end = cut[-1].start, cut[-1].end
+        raise InputError(
+            f"{len(cut)} of {len(spans)} spans cut words apart, such as [{start}, {end}], "
+            f"{texts[cut[-1].segment][start:end]!r}; are they counted in words? Give characters, or use from_words"
+        )
+    return spans
+
+
+def _cuts_a_word(span: Span, text: str, left: set[tuple[int, int]]) -> bool:
+    """Whether it holds no letter, or only a part of a word whose rest no span has."""
+    before = (span.segment, span.start - 1) in left and text[span.start - 1].isalnum() and text[span.start].isalnum()
+    after = (span.segment, span.end) in left and text[span.end].isalnum() and text[span.end - 1].isalnum()
+    return before or after or not text[span.start : span.end].strip()
+
+
 def _span(given: Any, texts: Texts) -> Span:
-    numbers = [int(number) for number in given] if isinstance(given, list | tuple | np.ndarray) else []
-    if len(numbers) not in (2, 3):
+    numbers = [int(n) for n in given if isinstance(n, Real) and n % 1 == 0] if isinstance(given, SEVERAL) else []
+    if len(numbers) not in (2, 3) or len(numbers) != len(given):
         raise InputError(f"{given!r} is not a span; give [start, end] or [segment, start, end] in characters")
     span = Span(*([0, *numbers] if len(numbers) == 2 else numbers))
     if not 0 <= span.segment < len(texts) or not 0 <= span.start < span.end <= len(texts[span.segment]):
@@ -137,9 +162,9 @@ def _lime(explanation: Any, name: str) -> Iterator[Attribution]:
         regression = explanation.mode == "regression"
         if regression and label != max(explanation.local_exp):  # LIME adds the negated explanation
             continue
-        yield from from_spans(
-            [text], [spans], [scores], label=None if regression else explanation.class_names[label], name=name
-        )
+        named = None if regression else explanation.class_names[label]
+        yield from _each(lambda texts, given: [_span(s, texts) for s in given], [text], [spans], [scores],
+                         label=named, name=name)  # fmt: skip
 
 
 # --- what callers give ---------------------------------------------------------------------------------------------
@@ -221,6 +246,8 @@ def _column_labels(said: Any, i: int, columns: int) -> list[Any]:
 
 def said_label(label: Any) -> Any:
     """The label that a caller gave; an error if there is none."""
+    if isinstance(label, bool):
+        raise InputError(f"label={label} is not a label of a model; give its name or its index")
     if label is UNSAID:
         raise InputError(
             "say which class the scores explain: label= one of the model's labels (or a list with one per text), "

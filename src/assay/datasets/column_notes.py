@@ -62,6 +62,8 @@ def no_text(rows: Sequence[Mapping[str, Any]], columns: Columns) -> str:
     expected = columns.text or columns.tokens or guess_columns(names).text
     if expected is not None:
         return f"there is no text: the column {expected!r} is empty; fill it in or leave the row out"
+    if not names:
+        return 'the rows are empty; give each a text, such as {"text": "a fine film"}'
     candidates = text_columns(rows) or [name for name in names if isinstance(rows[0].get(name), str)] or names
     missing = f"no text or image among the columns {', '.join(map(repr, names))}"
     if any(map(_is_value, names)):

@@ -15,6 +15,7 @@ TAG = re.compile(
 )
 DAMAGED = re.compile("[ÃÂ][\u0080-\u00bf]|â€|\ufffd")  # UTF-8 that was read as Latin-1, and characters given up
 EMPTY_WORDS = ("nan", "NaN", "None", "null", "NULL", "N/A", "n/a", "NA", "<NA>", "#N/A")  # how tables write no value
+TOKENS = re.compile(r"(?<=\s)##\w+|<unk>|\[UNK\]|@@(?=\s)", re.IGNORECASE)  # what tokenizers leave in a corpus
 RARE = 0.01  # share of examples below which nothing is said
 
 
@@ -23,6 +24,7 @@ def text_notes(examples: Sequence[Example]) -> Iterator[str]:
     texts = [text for example in examples for text in (example.text, example.text_pair) if text is not None]
     yield from _matching(texts, TAG, "contain HTML such as {!r}, which the model reads as words")
     yield from _matching(texts, DAMAGED, "contain damaged characters such as {!r}; check the encoding of the file")
+    yield from _matching(texts, TOKENS, "contain marks of a tokenizer such as {!r}; give the texts as people read them")
     empty = [text for text in texts if text.strip() in EMPTY_WORDS]
     if is_common(len(empty), len(texts)):
         yield f"{share(len(empty), len(texts))} texts are words such as {empty[0]!r}, perhaps empty cells."

@@ -88,7 +88,7 @@ class Given:
         if not row.label or len(labels) == 1:
             return True
         try:
-            if row.target.label is not None and row.label == str(row.target.label):  # given as a number
+            if isinstance(row.target.label, int) and row.label == str(row.target.label):  # given as a number
                 check_number(row.target.label, labels)
             return label_index(row.label, list(labels)) == labels.index(label)
         except TargetError as error:

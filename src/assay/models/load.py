@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -261,6 +262,12 @@ def _renamed(names: Sequence[str], labels: Labels | None) -> tuple[str, ...]:
         raise ModelError(
             f"the model has {len(names)} classes ({', '.join(names)}), but labels names {len(labels)}; "
             "give one name for each, in this order"
+        )
+    if list(labels) != list(names) and sorted(labels) == sorted(names):
+        warnings.warn(
+            f"labels= names the classes in another order than the model's configuration: {', '.join(names)}; "
+            f"output 0 is now called {labels[0]!r}. If the configuration is right, leave labels out",
+            stacklevel=2,
         )
     return tuple(labels)
 

@@ -109,6 +109,22 @@ def test_what_does_not_fit_is_refused(arguments, words):
     assert all(word in str(refusal.value) for word in words), refusal.value
 
 
+def test_spans_counted_in_words_are_refused():
+    text, scores = "a really wonderful film", [0.1, 0.2, 0.9, 0.3]
+    with pytest.raises(
+        InputError, match=r"2 of 4 spans cut words apart, such as \[3, 4\], 'e'; are they counted in words"
+    ):
+        Attributions.from_spans([text], [[[0, 1], [1, 2], [2, 3], [3, 4]]], [scores], label="x")
+    parts = [[0, 1], [2, 4], [4, 8], [9, 18]]  # pieces of words, as tokenizers make them; "film" is not scored
+    assert len(Attributions.from_spans([text], [parts], [scores], label="x")[0].units) == 5
+    assert len(Attributions.from_spans(["这部电影很好看"], [[[0, 1], [2, 4]]], [[1, 2]], label="x")[0].units) == 4
+    for span in ([0, 1.7], [0, float("nan")], [0, "a"], [0, None]):
+        with pytest.raises(InputError, match="is not a span"):
+            Attributions.from_spans([text], [[span]], [[1]], label="x")
+    with pytest.raises(InputError, match="label=True is not a label"):
+        Attributions.from_spans([text], [[[0, 1]]], [[1]], label=True)
+
+
 def test_the_class_must_be_said():
     with pytest.raises(InputError, match="say which class the scores explain: label="):
         Attributions.from_words(["a b"], [["a", "b"]], [[1, 2]])

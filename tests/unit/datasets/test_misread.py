@@ -112,6 +112,12 @@ NOTED = [  # name, content, what the note says
         rows(text=lambda i, t, _: t.replace(" ", "<br /> ", 1) if i < 3 else t),
         "3 of 12 texts contain HTML such as '<br />', which the model reads as words.",
     ),
+    (
+        "pieces of words",
+        rows(text=lambda i, t, _: f"{t} un ##believ ##able"),
+        "12 of 12 texts contain marks of a tokenizer such as '##believ'; give the texts as people read them.",
+    ),
+    ("unknown words", rows(text=lambda i, t, _: f"the <unk> {t}"), "marks of a tokenizer such as '<unk>'"),
     ("entities", rows(text=lambda i, t, _: f"{t} &amp; more"), "12 of 12 texts contain HTML such as '&amp;'"),
     (
         "a wrong encoding before",
@@ -323,6 +329,7 @@ REFUSED = [  # name, file, content, what the error says
         '"a film"',
         "a.json: the JSON file holds a single str; give a list of objects",
     ),
+    ("rows without columns", "a.json", "[{}, {}]", "the rows are empty; give each a text"),
 ]
 
 

@@ -63,3 +63,9 @@ def test_regression_and_images() -> None:
     image = np.random.default_rng(0).integers(0, 255, (32, 32, 3)).astype(np.uint8)
     vit = model_of("vit")
     assert vit.predict(image).label == assay.explain(vit, image, "gradient").prediction
+
+
+def test_labels_in_another_order_than_the_configuration_are_said():
+    with pytest.warns(UserWarning, match="in another order than the model's configuration: negative, positive"):
+        model = assay.load_model("builtin", labels=["positive", "negative"])
+    assert model.labels == ("positive", "negative")

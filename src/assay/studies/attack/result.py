@@ -53,23 +53,12 @@ class Attacked(StudyResult):
     @property
     def blocks(self) -> list[Block]:
         """The success rates, for each objective."""
+        lines: dict[str, list[Line]] = {objective: [] for objective in self.study.objectives}
         names = short_names(self.methods)
-        return [
-            Block(
-                objective,
-                "success rate, lower is more stable",
-                [
-                    Line(
-                        names[row["method"]],
-                        *row["succeeded"],
-                        f"moving words by {row['moved'][0]:.2g} times their size",
-                    )
-                    for row in self.summary
-                    if row["objective"] == objective
-                ],
-            )
-            for objective in self.study.objectives
-        ]
+        for row in self.summary:
+            (rate, low, high), move = row["succeeded"], f"moving words by {row['moved'][0]:.2g} times their size"
+            lines[row["objective"]].append(Line(names[row["method"]], rate, low, high, move))
+        return [Block(name, "success rate, lower is more stable", of_name) for name, of_name in lines.items()]
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:
         """Write a self-contained page with heat maps before and after the attack."""
