@@ -213,4 +213,4 @@ def test_what_cannot_be_fitted_gets_a_sentence() -> None:
     deaf.hf.classifier.bias.data[:] = torch.tensor([100.0, -100.0])
     deaf.weights_changed()
     with pytest.warns(UserWarning, match="for every text"), pytest.raises(assay.SpecError, match="nothing to learn"):
-        fit_heads(deaf, data, texts(30, 5), ScaffoldFit(**QUICK), FitRun(progress=False))
+        fit_heads(deaf, data, data, texts(30, 5), ScaffoldFit(**QUICK), FitRun(progress=False))

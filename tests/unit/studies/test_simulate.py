@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ import assay
 import toys
 from assay.core.errors import SpecError
 from assay.experiments.store import Store
+from assay.fitting.scaffold import text_mark
 from assay.models.load import save_model
 from assay.studies.simulate.result import simulated
-from assay.studies.simulate.study import Simulate
+from assay.studies.simulate.scaffold import ScaffoldTask
+from assay.studies.simulate.study import Simulate, check_unseen
 from assay.studies.simulate.tasks import ExplainTask, StudentTask
 from assay.training.recipe import Recipe
 
@@ -147,6 +150,28 @@ def test_a_rerun_computes_nothing_and_a_lost_record_comes_back_the_same(
 
 def test_an_unfinished_run_can_be_shown(room: Path, tmp_path: Path) -> None:
     assert simulated(plan_of(room, tmp_path).cells, Store(tmp_path)).students == []
+
+
+@pytest.mark.slow
+def test_heads_are_fitted_for_each_student_and_teach_a_fresh_one(room: Path, tmp_path: Path) -> None:
+    options = {**SETTINGS, "sizes": (24,), "recipe": QUICK}
+    teacher, data = str(room / "teacher"), str(room / "texts.csv")
+    found = assay.simulate(teacher, data, "scaffold(meta_rate=0.05)", store=tmp_path, progress=False, **options)
+    assert found.status.ok, found.status.reasons
+    (group,) = found.students
+    name = "scaffold(meta_rate=0.05)"
+    assert set(group.outputs[24]) == {name, f"{name}, own student", f"shuffled {name}", "none", "uniform"}
+    task = next(j.task for j in found.status.plan.jobs.values() if isinstance(j.task, ScaffoldTask))
+    assert (task.settings.learning_rate, task.settings.epochs, task.settings.meta_rate) == (0.05, 1, 0.05)
+    assert group.entropies[name] == pytest.approx(group.entropies[f"shuffled {name}"])
+
+
+def test_an_explainer_that_saw_the_test_texts_is_refused(room: Path) -> None:
+    test = students(plan_of(room, room / "none"))[0].task.room.splits().test
+    card = {"texts": [text_mark(example.content) for example in test[:3]]}
+    method = SimpleNamespace(card=card, facts=0, check_fitted=print, save_pretrained=print)
+    with pytest.raises(SpecError, match=f"fitted on 3 of the {len(test)} test texts"):
+        check_unseen("scaffold(heads)", method, test)
 
 
 # --- what is refused -----------------------------------------------------------------------------------------------
