@@ -8,18 +8,20 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 import assay
 import toys
 from assay.core.errors import SpecError
 from assay.experiments.store import Store
 from assay.fitting.scaffold import text_mark
-from assay.models.load import save_model
+from assay.models.load import load_model, save_model
 from assay.studies.simulate.result import simulated
 from assay.studies.simulate.scaffold import ScaffoldTask
 from assay.studies.simulate.study import Simulate, check_unseen
 from assay.studies.simulate.tasks import ExplainTask, StudentTask
 from assay.training.recipe import Recipe
+from assay.training.students import student_of
 
 QUICK = "recipe(epochs=1, batch_size=16, learning_rate=0.05, optimiser=sgd, groups=[], schedule=constant, warmup=0)"
 SETTINGS = {"student": "untrained", "sizes": (10, 20), "seeds": 2, "recipe": QUICK}
@@ -188,6 +190,22 @@ def test_bad_settings_get_a_sentence(room: Path, tmp_path: Path) -> None:
         Simulate(sizes=())
     with pytest.raises(SpecError, match="by name"):
         assay.simulate_plan(toys.bert(), str(room / "texts.csv"), student="untrained")
+
+
+def test_the_teacher_is_not_its_own_student_and_every_student_has_a_new_head(room: Path) -> None:
+    """A head for the same labels would be kept by a training; a student would know the answers."""
+    teacher = load_model(str(room / "teacher"))
+    with pytest.raises(SpecError, match="the teacher's own weights"):
+        student_of(teacher, str(room / "teacher"), 0)
+    other = toys.bert(seed=5)
+    save_model(other, room / "other")
+    students_ = [student_of(teacher, str(room / "other"), seed) for seed in (0, 0, 1)]
+    heads = [s.hf.classifier.weight for s in students_]
+    assert torch.equal(heads[0], heads[1])
+    assert not torch.equal(heads[0], heads[2])
+    assert not torch.equal(heads[0], other.hf.classifier.weight)
+    body = "bert.encoder.layer.0.attention.self.query.weight"
+    assert torch.equal(students_[0].hf.get_parameter(body), other.hf.get_parameter(body))
 
 
 def test_a_teacher_of_one_answer_is_refused(room: Path, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def fit_settings(method: str, student: str, recipe: Recipe, normaliser: str) -> 
     """The settings of a fit: the students' recipe, with what the spec of the method says."""
     given: ScaffoldFit = build(parse(method), ScaffoldFit)
     own = {name for name, _ in parse(method).params}
-    shared = {
+    shared: dict[str, Any] = {
         "epochs": recipe.epochs,
         "batch_size": recipe.batch_size,
         "learning_rate": recipe.learning_rate,
