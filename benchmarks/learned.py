@@ -9,8 +9,10 @@ within a run; ratios are of the best processor times, since on a shared machine 
 from __future__ import annotations
 
 import argparse
+import copy
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -18,7 +20,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
 import assay
-from assay.explainers.learned.parts.soft_mask import MaskingLoss, masked_batch
+from assay.explainers.learned.mask_optimisation import MaskOptimisation
+from assay.explainers.learned.parts.soft_mask import masked_batch
 from assay.explainers.white_box import batch_with_units
 from assay.fitting.aml import Objectives, fit_texts, new_attributor
 from assay.fitting.methods.aml import AmlFit
@@ -28,23 +31,33 @@ from assay.models.model import Model
 
 WORDS, TEXTS = 30, 16
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+RATIOS = [  # title, side, the side it is compared with, how often that one counts, goal
+    ("pAML, trunk / one forward pass", "trunk", "forward", 1, "at most 1.15"),
+    ("pAML, encoder / two forward passes", "encoder", "forward", 2, "at most 1.15"),
+    ("step of a fit by masking, trunk / its bare passes", "fit", "bare fit", 1, "at most 1.25"),
+    ("fAML, mask logits / its bare passes", "faml", "bare faml", 1, "at most 1.25"),
+    ("fAML, head of a trunk / its bare passes", "faml head", "bare faml", 1, "at most 1.25"),
+    ("fAML, all of an encoder / its bare passes", "faml all", "bare faml all", 1, "at most 1.25"),
+    ("mask_optimisation / its bare passes", "mask_optimisation", "bare faml", 1, "at most 1.25"),
+    ("integrated_gradients / pAML, trunk", "integrated_gradients", "trunk", 1, ""),
+    ("kernel_shap(512) / pAML, trunk", "kernel_shap", "trunk", 1, ""),
+]
+STEPS = 3  # of fAML
+FEW = 4  # texts whose encoders are tuned
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", nargs="*", choices=sorted({a for _, a, _, _, _ in RATIOS}), help="sides to compare")
     parser.add_argument("--write")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    best = {name: min(times) for name, times in timed(sides(model()), options.runs).items()}
-    rows = [
-        ("pAML, trunk / one forward pass", best["trunk"] / best["forward"], "at most 1.15"),
-        ("pAML, encoder / two forward passes", best["encoder"] / (2 * best["forward"]), "at most 1.15"),
-        ("step of a fit by masking, trunk / its bare passes", best["fit"] / best["bare fit"], "at most 1.25"),
-        ("step of fAML on mask logits / its bare passes", best["faml"] / best["bare faml"], "at most 1.25"),
-        ("integrated_gradients / pAML, trunk", best["integrated_gradients"] / best["trunk"], ""),
-        ("kernel_shap(512) / pAML, trunk", best["kernel_shap"] / best["trunk"], ""),
-    ]
+    chosen = [ratio for ratio in RATIOS if not options.only or ratio[1] in options.only]
+    named = {side for _, a, b, _, _ in chosen for side in (a, b)}
+    wanted = {name: side for name, side in sides(model()).items() if name in named}
+    best = {name: min(times) for name, times in timed(wanted, options.runs).items()}
+    rows = [(title, best[a] / (times * best[b]), goal) for title, a, b, times, goal in chosen]
     lines = [
         "# Speed of learned explainers",
         "",
@@ -104,9 +117,26 @@ def sides(explained: Model) -> dict[str, Callable[[], object]]:
         weights, reference = torch.cat([kept, 1 - kept]), torch.cat([inputs.reference] * 2)
         return explained.blend(twice, weights, reference).sum().backward()
 
-    def faml() -> object:
-        logits = torch.zeros(batch.ids.shape, requires_grad=True)
-        return MaskingLoss()(inputs, logits).sum().backward()
+    def bare_faml() -> None:
+        forward()
+        for _ in range(STEPS):
+            bare(0)
+
+    few, few_targets = batch.take(range(FEW)), targets.take(range(FEW))
+    own_encoders = [copy.deepcopy(explained.hf).requires_grad_() for _ in range(FEW)]
+    few_inputs = masked_batch(explained, few, few_targets.resolve(fitting.outputs[:FEW]), "mask_token")
+
+    def bare_faml_all() -> None:
+        """For every text and step its encoder forward and backward, and both masked versions of all texts."""
+        with torch.no_grad():
+            explained.logits(few)
+            explained.logits(few)  # the attribution model of the same size
+        twice, reference = few_inputs.batch.repeat(2), torch.cat([few_inputs.reference] * 2)
+        for _ in range(STEPS):
+            for i, hf in enumerate(own_encoders):
+                hf(input_ids=few.ids[[i]]).logits.sum().backward()
+            kept = torch.full(few.ids.shape, 0.5, requires_grad=True)
+            explained.blend(twice, torch.cat([kept, 1 - kept]), reference).sum().backward()
 
     return {
         "forward": forward,
@@ -114,8 +144,12 @@ def sides(explained: Model) -> dict[str, Callable[[], object]]:
         "encoder": lambda: encoder.attribute(explained, batch, targets),
         "fit": lambda: objective(attributor, fitting).backward(),
         "bare fit": lambda: bare(1),
-        "faml": faml,
-        "bare faml": lambda: bare(0),
+        "faml": lambda: replace(trunk, steps=STEPS).attribute(explained, batch, targets),
+        "faml head": lambda: replace(trunk, steps=STEPS, tune="head").attribute(explained, batch, targets),
+        "mask_optimisation": lambda: MaskOptimisation(steps=STEPS).attribute(explained, batch, targets),
+        "bare faml": bare_faml,
+        "faml all": lambda: replace(encoder, steps=STEPS, tune="all").attribute(explained, few, few_targets),
+        "bare faml all": bare_faml_all,
         "integrated_gradients": lambda: assay.explain(explained, texts, "integrated_gradients", progress=False),
         "kernel_shap": lambda: assay.explain(explained, texts[:2], "kernel_shap(samples=512)", progress=False),
     }

@@ -7,6 +7,9 @@ import sys
 from collections.abc import Iterator
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: no test may use the network
+# Before numpy is imported, and for every process that a test starts: BLAS threads that wait for a busy core spin, and
+# cost twice the time of one thread.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 import pytest
 import torch

@@ -61,7 +61,14 @@ class Case:
     make: Callable[[], Model]
     head: str  # the module that makes the class outputs, "" for a head of ours
     inputs: tuple[Any, ...]
-    removals: tuple[str, ...] = ("delete", "mask_token", "pad", "unk", "zero")  # what the tokenizer or processor allows
+    removals: tuple[str, ...] = (
+        "delete",
+        "mask_token",
+        "pad",
+        "random_token",
+        "unk",
+        "zero",
+    )  # what the tokenizer or processor allows
 
     @property
     def family(self) -> str:
@@ -304,10 +311,10 @@ FAMILIES: dict[str, Case] = {
         Case("electra", _electra, "classifier", _TEXTS),
         Case("mpnet", _mpnet, "classifier", _TEXTS),
         Case("deberta_v2", _deberta_v2, "classifier", _TEXTS),
-        Case("gpt2", _gpt2, "score", _TEXTS, removals=("delete", "unk", "zero")),
-        Case("t5", t5, "", _TEXTS, removals=("delete", "pad", "unk", "zero")),
-        Case("llama", _llama, "score", _TEXTS, removals=("delete", "zero")),
-        Case("mistral", _mistral, "score", _TEXTS, removals=("delete", "unk", "zero")),
+        Case("gpt2", _gpt2, "score", _TEXTS, removals=("delete", "random_token", "unk", "zero")),
+        Case("t5", t5, "", _TEXTS, removals=("delete", "pad", "random_token", "unk", "zero")),
+        Case("llama", _llama, "score", _TEXTS, removals=("delete", "random_token", "zero")),
+        Case("mistral", _mistral, "score", _TEXTS, removals=("delete", "random_token", "unk", "zero")),
         Case("bilstm_attention", _bilstm, "classifier", _TEXTS),
         Case("vit", lambda: _image("ViT"), "classifier", _images(), removals=("mean_colour", "zero")),
         Case("dinov2", lambda: _image("Dinov2"), "classifier", _images(), removals=("mean_colour", "zero")),
@@ -318,8 +325,12 @@ OTHERS: dict[str, Case] = {
     for case in (
         Case("bert-regression", _bert_regression, "classifier", _TEXTS),
         Case("bilstm_attention-paired", lambda: _bilstm(paired=True), "classifier", _PAIRS),
-        Case("llama-prompted", lambda: _prompted(PROMPT), "lm_head", _SINGLE, removals=("delete", "zero")),
-        Case("llama-few_shot", lambda: _prompted(SHOTS), "lm_head", _SINGLE, removals=("delete", "zero")),
+        Case(
+            "llama-prompted", lambda: _prompted(PROMPT), "lm_head", _SINGLE, removals=("delete", "random_token", "zero")
+        ),
+        Case(
+            "llama-few_shot", lambda: _prompted(SHOTS), "lm_head", _SINGLE, removals=("delete", "random_token", "zero")
+        ),
     )
 }
 CASES = {**FAMILIES, **OTHERS}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from assay.api.archive import pack, unpack
     from assay.api.attack import attack
     from assay.api.catalogue import catalogue
+    from assay.api.create_study import create_study
     from assay.api.evaluate import evaluate
     from assay.api.explain import explain
     from assay.api.explain_file import explain_file
@@ -55,6 +56,7 @@ _LAZY = {
     "Unit": "assay.core.types",
     "attack": "assay.api.attack",
     "catalogue": "assay.api.catalogue",
+    "create_study": "assay.api.create_study",
     "evaluate": "assay.api.evaluate",
     "explain": "assay.api.explain",
     "explain_file": "assay.api.explain_file",
@@ -99,6 +101,7 @@ __all__ = [
     "UnsupportedError",
     "attack",
     "catalogue",
+    "create_study",
     "evaluate",
     "explain",
     "explain_file",

@@ -100,7 +100,10 @@ def test_weights_of_0_and_1_are_the_hard_removal(case, removal):
         shown = np.concatenate([keep, np.ones((len(keep), 1), bool)], 1)[:, encoding.unit_of]  # (M,T)
         hard = ours(model, replace(model.batch([hard_removal.rows(model, encoding, shown)]), prefix=0))
         batch = replace(
-            model.batch([encoding.rows(len(keep))]), unit_of=torch.from_numpy(encoding.unit_of).expand(len(keep), -1)
+            model.batch([encoding.rows(len(keep))]),
+            prefix=0,  # read whole on both sides: a prefix that is read before rounds differently
+            unit_of=torch.from_numpy(encoding.unit_of).expand(len(keep), -1),
+            encodings=(encoding,) * len(keep),
         )
         with torch.no_grad():
             weights = torch.from_numpy(shown.astype(np.float32)).to(model.dtype)

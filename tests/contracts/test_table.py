@@ -72,7 +72,8 @@ def properties() -> str:
         facts = declared(name)
         flags = ["yes" if flag else "no" for flag in (facts.class_dependent, facts.complete, facts.signed)]
         works = sum(outcome(name, family) == "✓" for family in FAMILIES)
-        cells = [name, METHODS.group(name), *flags, facts.passes, facts.memory, f"{works} of {len(FAMILIES)}"]
+        families = f"{works} of {len(FAMILIES)}" if works else "prompted language models"
+        cells = [name, METHODS.group(name), *flags, facts.passes, facts.memory, families]
         return f"| {' | '.join(cells)} |\n"
 
     return PROPERTIES + "".join(map(row, METHODS.names))

@@ -50,6 +50,15 @@ def test_where_ids_repeat_no_line_is_lost_on_resume(model: Any, tmp_path: Path) 
     assert explained(output) == [(i + 1, text.replace(" ", "")) for i, text in enumerate(TEXTS)]
 
 
+def test_line_separators_inside_a_text_do_not_break_the_file(model: Any, tmp_path: Path) -> None:
+    """Only a line feed ends a line of JSON; Python's splitlines() knows eight others."""
+    texts = [f"a fine{separator}film" for separator in ("\u2028", "\u2029", "\x85", "\x0b", "\x1c")]
+    source, output = lines(tmp_path / "in.jsonl", *texts), tmp_path / "out.jsonl"
+    assert explain(model, source, output).written == 5
+    assert explain(model, source, output).present == 5
+    assert len(assay.Attributions.from_file(output)) == 5
+
+
 def test_more_lines_are_added_and_changed_or_missing_ones_refused(model: Any, tmp_path: Path) -> None:
     source, output = lines(tmp_path / "in.jsonl", *TEXTS[:4]), tmp_path / "out.jsonl"
     explain(model, source, output)

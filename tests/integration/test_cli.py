@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import assay
 from assay.core.types import Attribution
 
 from .conftest import Refused, invoke_in
@@ -177,3 +178,17 @@ def test_list_says_what_a_method_costs_and_where_it_works(tmp_path: Path) -> Non
         "f forward pass, b backward pass, n units",
     ):
         assert words in shown
+
+
+def test_a_shell_cannot_write_a_new_line_so_a_prompt_may_say_it(tmp_path: Path) -> None:
+    """Otherwise the model would read a backslash and an n."""
+    from assay.models.load import load_model, save_model
+    from families import WORDS, fresh
+
+    save_model(fresh("llama-prompted"), tmp_path / "lm")
+    given = ["--prompt", r"Review: {text}\nSentiment:", "--labels", "negative= bad,positive= good", "--removal", "zero"]
+    shown = invoke_in(tmp_path, "explain", "--model", "lm", *given, "--method", "occlusion", "--json", "the soup")
+    assert shown.exit_code == 0, shown.stderr
+    model = load_model(tmp_path / "lm", prompt="Review: {text}\nSentiment:", labels=WORDS)
+    expected = assay.explain(model, "the soup", "occlusion", removal="zero", progress=False)
+    assert json.loads(shown.stdout)["scores"] == pytest.approx(expected.scores.tolist(), abs=1e-6)

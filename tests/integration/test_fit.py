@@ -49,6 +49,15 @@ def test_fit_explain_and_evaluate(data: Path, tmp_path: Path) -> None:
         "--store", str(tmp_path / "store"), "--report", str(tmp_path / "randomise.html"),
     )  # fmt: skip
     assert shown.exit_code == 0, shown.stderr
+    assert "aml(explainer) was fitted to the intact model and not again to the broken ones" in shown.stdout
+    pages = page.read_text() + (tmp_path / "randomise.html").read_text() + table.read_text()
+    assert str(tmp_path) not in pages
+    attacked = invoke(
+        "attack", "--model", "builtin", "--data", str(data), "--split", "test", "--methods", f"aml('{output}')",
+        "--store", str(tmp_path / "store"), "--report", str(tmp_path / "attack.html"), "--limit", "2",
+    )  # fmt: skip
+    assert attacked.exit_code == 2
+    assert "cannot be attacked" in attacked.stderr
 
 
 def test_no_explainer_is_one_sentence() -> None:

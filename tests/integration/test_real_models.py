@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -65,3 +66,23 @@ def test_a_bad_word_speaks_for_the_bad_label_of_a_prompt() -> None:
     alone = assay.Target("negative", scale="logit")
     found = assay.explain(model, "a dull and lifeless film", "integrated_gradients", target=alone, units="word")
     assert dict(found.top(9))["dull"] < 0, "this was the default"
+
+
+def test_lora_of_a_real_language_model(tmp_path: Path) -> None:
+    """A head and adapters learn a planted word; merged and unmerged agree."""
+    words = ["the", "film", "was", "long", "and", "the", "music", "of", "it", "rather", "quiet"]
+    rows = [
+        {"text": " ".join([*words[i % 7 :], ["wonderful", "dreadful"][i % 2], *words[: i % 7]]), "label": "ab"[i % 2]}
+        for i in range(48)
+    ]
+    for name, part in (("train", rows), ("dev", rows[:16])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in part))
+    settings = {"lora": True, "epochs": 3, "batch_size": 8, "learning_rate": 2e-3, "max_length": 32}
+    found = []
+    for merged in (True, False):
+        out = tmp_path / "out" / str(merged)
+        trained = assay.train(folder("stories15M"), tmp_path, out, lora_merged=merged, **settings)
+        assert trained.history.best_check.scores["accuracy"] == 1.0
+        found.append(assay.explain(assay.load_model(out), rows[0]["text"], "occlusion", units="word"))
+    assert found[0].scores == pytest.approx(found[1].scores, abs=1e-4)
+    assert found[0].top(1)[0][0] == "wonderful"

@@ -61,9 +61,9 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Comp
 def test_the_example_of_the_guide(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     folder, done = ran
     assert done.returncode == 0, done.stderr
-    assert "first steps: 5 jobs: 5 done" in done.stdout
+    assert "first steps: 6 jobs: 6 done" in done.stdout
     looked = here("status", str(folder / "plan.yaml"), "--store", str(folder / "store"))
-    assert "first steps: 5 jobs: 5 done" in looked.stdout
+    assert "first steps: 6 jobs: 6 done" in looked.stdout
     assert re.search(r"own_data +small\(seed=1\) +1", looked.stdout)
 
 
@@ -74,7 +74,7 @@ def test_its_report(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     assert done.exit_code == 0, done.output
     table = list(csv.DictReader(io.StringIO((folder / "out" / "evaluate.csv").read_text())))
     assert {(row["method"], row["metric"]) for row in table} >= {("lime(samples=100)", "auprc")}
-    assert len(table) == 9
+    assert len(table) == 12
     assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in table)
     tidy = json.loads((folder / "out" / "rows.json").read_text())
     mean = [r["value"] for r in tidy if r["study"] == "evaluate" and r["method"] == "random" and r["metric"] == "auprc"]
@@ -94,9 +94,9 @@ def test_its_pack_is_reported_elsewhere(ran: tuple[Path, subprocess.CompletedPro
     folder, _ = ran
     plan, store, file, other = str(folder / "plan.yaml"), str(folder / "store"), tmp_path / "p.xz", str(tmp_path / "s")
     packed = here("pack", plan, "--store", store, "--output", str(file))
-    assert f"wrote {file}: 5 of 5 jobs" in packed.output
-    assert "5 records, 5 of them new" in here("unpack", str(file), "--store", other).output
-    assert "0 of 5 jobs would run" in here("run", plan, "--store", other, "--dry-run").output
+    assert f"wrote {file}: 6 of 6 jobs" in packed.output
+    assert "6 records, 6 of them new" in here("unpack", str(file), "--store", other).output
+    assert "0 of 6 jobs would run" in here("run", plan, "--store", other, "--dry-run").output
     for kept, name in ((store, "a"), (other, "b")):
         assert here("report", plan, "--store", kept, "--output", str(tmp_path / name)).exit_code == 0
     pages = [{p.relative_to(tmp_path / n): p.read_text() for p in (tmp_path / n).rglob("*.csv")} for n in "ab"]

@@ -14,6 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.models.load import save_model
+from families import fresh
+
 from .conftest import Refused, invoke_in
 
 ASSAY = [sys.executable, "-m", "assay"]
@@ -102,3 +105,21 @@ def test_killed_and_started_again(folder: Path) -> None:
 def test_mistakes_are_sentences(folder: Path, more: list[str], words: str, refused: Refused) -> None:
     assert words in refused(*options("model", *more), cwd=folder)
     assert not (folder / "model").exists()
+
+
+def test_lora_on_the_command_line(folder: Path) -> None:
+    """Adapters alone, then a model that loads like any other."""
+    save_model(fresh("llama"), folder / "base")
+    given = ["train", "--base", "base", "--data", "data", "--threads", "1", "--epochs", "1", "--learning-rate", "1e-2"]
+    lora = ["--lora", "--lora-rank", "2", "--lora-alpha", "4", "--lora-targets", "q_proj,o_proj", "--no-lora-merged"]
+    done = invoke_in(folder, *given, *lora, "--output", "model")
+    assert done.exit_code == 0, done.stderr
+    config = json.loads((folder / "model" / "adapter_config.json").read_text())
+    assert (config["r"], config["lora_alpha"], sorted(config["target_modules"])) == (2, 4, ["o_proj", "q_proj"])
+    more = ["--method", "gradient", "--removal", "zero", "--json", "funny old rain"]
+    explained = invoke_in(folder, "explain", "--model", "model", *more)
+    assert explained.exit_code == 0, explained.stderr
+    assert json.loads(explained.stdout)["label"] in ("bright", "calm")
+    refused = invoke_in(folder, *given, "--lora-rank", "2", "--output", "other")
+    assert refused.exit_code == 2
+    assert "lora_rank is a setting of LoRA" in refused.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import permutations, product
 from math import comb
@@ -24,7 +25,9 @@ from assay.explainers.learned.parts.losses import (
 )
 from assay.explainers.learned.parts.soft_mask import MaskingLoss, class_mixture, masked_batch
 from assay.explainers.white_box import batch_with_units
-from assay.fitting.shapley import kernel_masks, kernel_sizes, least_squares
+from assay.fitting.logistic import GAP, bernoulli_divergence, cross_entropy, uniform_sizes
+from assay.fitting.masks import Play, drawn_masks
+from assay.fitting.shapley import kernel_sizes, least_squares
 from assay.masking.units import divide
 from assay.models.load import load_model
 from assay.models.target import Targets
@@ -281,7 +284,7 @@ def test_the_minimiser_of_the_objective_is_the_shapley_value(n):
 
     def loss(phi):  # the mean over masks, with masks weighted as they are drawn
         each = [
-            least_squares(phi[None], sizes, torch.tensor(k)[None, None].double(), values[:, [0, i + 1]], full)
+            least_squares(Play(phi[None], sizes, torch.tensor(k)[None, None].double(), values[:, [0, i + 1]], full))
             for i, k in enumerate(every)
         ]
         return (torch.cat(each) * torch.tensor(weight)).sum()
@@ -301,7 +304,7 @@ def test_the_minimiser_of_the_objective_is_the_shapley_value(n):
 
 def test_masks_follow_the_kernel():
     n, count = 6, 200_000
-    masks = kernel_masks(n, count, np.random.default_rng(0))
+    masks = drawn_masks(n, count, np.random.default_rng(0), kernel_sizes)
     assert masks.shape == (count, n)
     assert (masks[0::2] != masks[1::2]).all(), "each is followed by its complement"
     sizes = np.bincount(masks.sum(1), minlength=n + 1) / count
@@ -309,7 +312,51 @@ def test_masks_follow_the_kernel():
     assert sizes[[0, n]].tolist() == [0, 0]
     assert sizes[1:n] == pytest.approx(np.array(kernel) / sum(kernel), abs=0.005)
     assert masks.mean(0) == pytest.approx([0.5] * n, abs=0.01)
-    assert kernel_masks(1, 8, np.random.default_rng(0)).shape == (0, 1)
+    assert drawn_masks(1, 8, np.random.default_rng(0), kernel_sizes).shape == (0, 1)
+
+
+def test_masks_of_the_logistic_objective_have_every_size_alike():
+    n, count = 6, 100_000
+    masks = drawn_masks(n, count, np.random.default_rng(0), uniform_sizes)
+    assert np.bincount(masks.sum(1), minlength=n + 1) / count == pytest.approx(
+        [0, *[1 / (n - 1)] * (n - 1), 0], abs=5e-3
+    )
+
+
+def test_the_divergence_is_that_of_two_coins():
+    """Against torch.distributions where that is accurate, and mpmath where probabilities round to 0 or 1."""
+    truth, guess = torch.meshgrid(*[torch.linspace(-9, 9, 19, dtype=torch.float64)] * 2, indexing="ij")
+    coins = [torch.distributions.Bernoulli(logits=x) for x in (truth, guess)]
+    expected = torch.distributions.kl_divergence(*coins)
+    assert bernoulli_divergence(truth, guess).numpy() == pytest.approx(expected.numpy(), abs=1e-12)
+    mpmath.mp.dps = 60
+    for t, g in [(40.0, 38.0), (-50.0, 3.0), (60.0, -60.0)]:
+        p, q = (1 / (1 + mpmath.exp(-mpmath.mpf(x))) for x in (t, g))
+        exact = p * mpmath.log(p / q) + (1 - p) * mpmath.log((1 - p) / (1 - q))
+        found = bernoulli_divergence(torch.tensor(t, dtype=torch.float64), torch.tensor(g, dtype=torch.float64))
+        assert float(found) == pytest.approx(float(exact), rel=1e-9, abs=1e-13)
+
+
+def test_additive_log_odds_are_the_minimum_of_the_logistic_objective():
+    """Where the log-odds are a sum of parts, exactly these parts have no loss; elsewhere it is the mean over masks."""
+    rng = np.random.default_rng(0)
+    parts, base = torch.tensor(rng.normal(size=4)), 0.3
+    keep = torch.tensor([k for k in product([0.0, 1.0], repeat=4) if 0 < sum(k) < 4], dtype=torch.float64)
+    values = base + torch.cat([torch.zeros(1, dtype=torch.float64), keep @ parts])
+    full = base + parts.sum()
+
+    def loss(phi):
+        return cross_entropy(Play(phi[None], torch.tensor([4]), keep[None], values[None], full[None]))[0]
+
+    assert float(loss(parts)) == pytest.approx(0, abs=1e-14)
+    other = torch.tensor(rng.normal(size=4))
+    lack = float(full - base - other.sum())
+    each = []
+    for mask, truth in zip(keep, values[1:], strict=True):
+        guess = base + sum(float(other[i]) + lack / 4 for i in range(4) if mask[i])
+        p, q = 1 / (1 + math.exp(-float(truth))), 1 / (1 + math.exp(-guess))
+        each.append(p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q)))
+    assert float(loss(other)) == pytest.approx(np.mean(each) + GAP * lack**2, rel=1e-9)
 
 
 def test_texts_of_different_lengths_share_a_batch():
@@ -318,16 +365,18 @@ def test_texts_of_different_lengths_share_a_batch():
     phi = torch.randn(1, 3, generator=generator)
     keep = torch.tensor([[[1.0, 0, 1], [0, 1, 0]]])
     values, full = torch.randn(1, 3, generator=generator), torch.randn(1, generator=generator)
-    alone = least_squares(phi, torch.tensor([3]), keep, values, full)
+    alone = least_squares(Play(phi, torch.tensor([3]), keep, values, full))
     pad = torch.nn.functional.pad
     longer = torch.cat([pad(phi, (0, 2)), torch.tensor([[0.4, 0, 0, 0, 0]])])
-    both = least_squares(
+    together = Play(
         longer,
         torch.tensor([3, 1]),
         torch.cat([pad(keep, (0, 2)), torch.zeros(1, 2, 5)]),
         torch.cat([values, torch.tensor([[0.1, 9.0, 9.0]])]),
         torch.cat([full, torch.tensor([1.0])]),
     )
+    both = least_squares(together)
+    assert cross_entropy(together)[1] == pytest.approx(GAP * 0.5**2), "so it is for the other objective"
     assert both[0] == pytest.approx(float(alone), abs=1e-6)
     assert both[1] == pytest.approx(0.1 * 0.5**2), "only the sum counts"
 
@@ -337,7 +386,7 @@ def test_the_explained_model_is_unchanged_and_the_attribution_model_learns():
     model = load_model((bert_hf(), wordpiece()))
     before = {name: tensor.clone() for name, tensor in model.hf.state_dict().items()}
     texts = [*TEXTS, *(f"{a} {b}" for a in TEXTS for b in TEXTS)] * 2
-    for objective in ("shapley", "masking"):
+    for objective in ("logistic", "shapley", "masking"):
         settings = {"objective": objective, "epochs": 1, "masks": 2, "progress": False}
         explainers = [assay.fit(model, texts, learning_rate=rate, **settings) for rate in (1e-3, 1e-30)]
         learnt, initial = (e.loaded.attributor.model.inner.weight for e in explainers)

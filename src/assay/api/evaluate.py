@@ -51,7 +51,7 @@ def evaluate(
     loaded, dataset = load_model(model), load_dataset(data, columns=columns, label_map=label_map)
     used, study = used.fit(study, loaded)
     used, dataset = used.examples(dataset, study.seed)
-    with unsaid("length", "samples"):  # the result says these, also where records were there already
+    with unsaid("length", "samples", "counts"):  # the result says these, also where records were there already
         records = run_study(study, "evaluate", loaded, dataset, store=store, progress=progress)
     result = Result(Evaluation.join(study.task(dataset, loaded), loaded, dataset, records, used.or_none))
     for warning in result.warnings:

@@ -48,7 +48,8 @@ def explain(
         is integrated_gradients or, for a model behind a function, kernel_shap.
     target: None for the predicted class of each input, a label name or index, a Target, or a list with one per input.
     units: what gets a score: "token", "word", "sentence" or "patch".
-    removal: how units are removed: mask_token, delete, pad, unk, zero or mean_colour; None for the model's default.
+    removal: how units are removed: mask_token, delete, pad, unk, zero, random_token or mean_colour; None for the
+    model's default.
     scope: score only "text" or only "text_pair".
     seed: seed of all random draws.
     batch_tokens: maximum number of positions per forward pass.

@@ -128,7 +128,8 @@ def _stored(output: Path, settings: dict[str, Any], *, overwrite: bool) -> Store
         complete = text[: text.rfind("\n") + 1]
         if complete != text:
             write_file(output, complete)
-        return dict(_entry(line) for line in complete.splitlines())
+        lines = complete.split("\n")[:-1]  # not splitlines(): a text may hold other line separators
+        return dict(map(_entry, lines))
     except OSError as error:
         raise unwritable(output, error) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:

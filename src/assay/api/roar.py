@@ -11,6 +11,7 @@ from assay.api.plan_data import plan_data
 from assay.api.settings import not_none
 from assay.core.errors import SpecError, nearest
 from assay.core.notices import notice, said_once
+from assay.core.ranges import COUNT, check_range
 from assay.core.spec import as_list
 from assay.datasets.columns import ColumnMap, as_columns
 from assay.datasets.dataset import Dataset
@@ -164,6 +165,7 @@ def _content(
     name = without_folders(data)
     training = {key: call[key] for key in TRAINING if key in call}
     recipe = call.get("recipe") or _paper_recipe(base, data, roles)
+    check_range("seeds", call["seeds"], COUNT)
     seeds = list(range(call["seeds"]))
     return {
         "name": "roar",

@@ -119,7 +119,8 @@ class ModelOptions:
     """Folder, hub id or module:attribute (a function, a scikit-learn pipeline or a loaded model in your own code);
     'builtin' is a small sentiment classifier."""
     prompt: str | None = None
-    """Prompt with a {text} slot, to classify with a causal language model; 'chat: ...' uses its chat template."""
+    """Prompt with a {text} slot, to classify with a causal language model; 'chat: ...' uses its chat template.
+    \\n is a new line."""
     labels: Annotated[str | None, Parameter(metavar="NAME[=WORD],...")] = None
     """Names of the classes, in the order of the model's outputs; with a prompt, the word that follows it for each."""
     task: Literal["classification", "multi_label", "regression"] | None = None
@@ -136,7 +137,7 @@ class ModelOptions:
     def load(self) -> Model:
         return assay.load_model(
             self.model,
-            prompt=self.prompt,
+            prompt=None if self.prompt is None else self.prompt.replace("\\n", "\n"),  # shells pass on \n as it is
             labels=self.labels,
             task=self.task,
             device=self.device,

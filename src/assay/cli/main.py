@@ -22,6 +22,7 @@ from assay.core.errors import AssayError
 
 COMMANDS = {
     "Explain and evaluate": ("explain", "evaluate", "randomise", "attack", "roar", "simulate"),
+    "In the browser": ("serve", "study"),
     "Train": ("train", "fit"),
     "Experiment plans": ("run", "status", "report", "pack", "unpack"),
     "Look up": ("list", "data"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.text import Text
 
 from assay.core.console import Console
-from assay.core.heat import SEPARATOR, by_segment, strongest
+from assay.core.heat import AGAINST, FOR, SEPARATOR, by_segment, strongest
 from assay.core.printable import one_line, shortened
 
 if TYPE_CHECKING:
@@ -56,12 +56,16 @@ def title(attribution: Attribution) -> str:
 
 def details(attribution: Attribution, method: str | None = None) -> str:
     """The explained value, the probability, the method, and the words and numbers among its extras."""
-    extras = [
+    return one_line(" · ".join([*_answer(attribution), method or attribution.method.name, *extras(attribution)]))
+
+
+def extras(attribution: Attribution) -> list[str]:
+    """The words and numbers among the extras of a method."""
+    return [
         f"{key} {_format(extra)}".replace("_", " ")
         for key, extra in attribution.extra.items()
         if isinstance(extra, str | int | float)
     ]
-    return one_line(" · ".join([*_answer(attribution), method or attribution.method.name, *extras]))
 
 
 def _answer(attribution: Attribution) -> list[str]:
@@ -123,5 +127,5 @@ def _style(strength: float, colours: str | None) -> str:
 
 def _hex(strength: float) -> str:
     """The colour of a strength on white, opaque."""
-    base, alpha = ((214, 48, 49) if strength > 0 else (37, 99, 235)), min(1.0, abs(strength)) * 0.85
+    base, alpha = (FOR if strength > 0 else AGAINST), min(1.0, abs(strength)) * 0.85
     return "#" + "".join(f"{round(255 - alpha * (255 - channel)):02x}" for channel in base)

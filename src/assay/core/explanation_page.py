@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from assay.core.display import details, title
-from assay.core.heat import by_segment, reach, strengths
+from assay.core.heat import AGAINST, FOR, by_segment, reach, strengths
 from assay.core.png import png_address
 from assay.core.render import render, write_page
 
@@ -197,5 +197,5 @@ def _coloured(gap: str, unit: Any, strength: float, score: float) -> ColouredUni
 
 
 def _rgba(strength: float) -> str:
-    base = "214,48,49" if strength > 0 else "37,99,235"
+    base = ",".join(map(str, FOR if strength > 0 else AGAINST))
     return f"rgba({base},{min(1.0, abs(strength)) * ALPHA:.3f})"

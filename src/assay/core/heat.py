@@ -16,6 +16,7 @@ Piece: TypeAlias = "tuple[str, Unit, float]"  # the gap before a unit, the unit,
 # logit, a twentieth of what all units together change.
 FLOORS = {"probability": 0.01, "logit": 0.05, "log_probability": 0.05, "log_odds": 0.05}
 SHARE = 0.05
+FOR, AGAINST = (214, 48, 49), (37, 99, 235)  # red and blue, of scores above and below 0
 SEPARATOR = " ‖ "  # between the two texts of a pair
 
 

@@ -93,6 +93,19 @@ def said_once(verb: Callable[P, R]) -> Callable[P, R]:
 
 
 @contextmanager
+def collected() -> Iterator[list[str]]:
+    """Collect notices in a list, filled at the end, instead of warning: for pages."""
+    sentences: list[str] = []
+    counted = _Counted()
+    token = _open.set(counted)
+    try:
+        yield sentences
+    finally:
+        _open.reset(token)
+        sentences += counted.sentences()
+
+
+@contextmanager
 def unsaid(*kinds: str) -> Iterator[None]:
     """Leave out notices of these kinds: the caller says them in its own way."""
     outer, inner = _open.get(), _Counted()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from assay.core.display import title
-from assay.core.heat import reach, strongest
+from assay.core.heat import AGAINST, FOR, reach, strongest
 from assay.core.optional import optional
 from assay.core.printable import shortened
 from assay.core.types import Attribution
 
-FOR, AGAINST = "#d63031", "#2563eb"
 WIDTH = 22  # characters of a unit
 PANEL = 3.6  # inches
 
@@ -41,6 +41,20 @@ def plot_all(inputs: Sequence[Mapping[str, Attribution]], top: int = 15) -> Any:
     return axes
 
 
+def png(of_input: Mapping[str, Attribution], top: int = 15) -> bytes:
+    """The methods side by side as a PNG file; safe in any thread, as it keeps no current figure."""
+    figure = optional("matplotlib.figure", "plots").Figure(
+        layout="constrained", figsize=(PANEL * len(of_input) + 1, PANEL), dpi=150
+    )
+    for ax, (method, attribution) in zip(
+        figure.subplots(1, len(of_input), squeeze=False)[0], of_input.items(), strict=True
+    ):
+        plot(attribution, ax, top, _plain(method, 40))
+    out = io.BytesIO()
+    figure.savefig(out, format="png", metadata={"Software": None})
+    return out.getvalue()
+
+
 def value_label(attribution: Attribution) -> str:
     """What the scores measure."""
     scale = str(attribution.target.scale).replace("_", " ")
@@ -52,7 +66,7 @@ def value_label(attribution: Attribution) -> str:
 def _bars(attribution: Attribution, ax: Any, top: int) -> None:
     shown = strongest(attribution, top)
     scores = [float(attribution.scores[i]) for i in shown]
-    ax.barh(range(len(shown)), scores, color=[FOR if score > 0 else AGAINST for score in scores])
+    ax.barh(range(len(shown)), scores, color=[_rgb(FOR if score > 0 else AGAINST) for score in scores])
     ax.set_yticks(range(len(shown)), [_plain(attribution.units[i].text) for i in shown])
     ax.invert_yaxis()
     ax.axvline(0, color="#808a95", linewidth=0.8)
@@ -82,8 +96,8 @@ def _patches(attribution: Attribution, ax: Any, _: int) -> None:
     ax.figure.colorbar(heat, ax=ax, label=_plain(value_label(attribution), 60))
 
 
-def _rgb(colour: str) -> tuple[float, ...]:
-    return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+def _rgb(colour: tuple[int, ...]) -> tuple[float, ...]:
+    return tuple(channel / 255 for channel in colour)
 
 
 def _plain(text: str, width: int = WIDTH) -> str:

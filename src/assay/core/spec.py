@@ -16,6 +16,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from assay.core.errors import SpecError, nearest
@@ -153,6 +154,7 @@ def class_name(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
+@cache  # asked for every attribution
 def file_name(name: str) -> str:
     """The inverse of `class_name`: GradientXInput -> gradient_x_input."""
     return "".join(("_" if c.isupper() and i else "") + c.lower() for i, c in enumerate(name))

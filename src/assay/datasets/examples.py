@@ -22,6 +22,7 @@ from assay.datasets.read import READABLE, format_of
 from assay.datasets.tables import as_items, as_single_row
 
 Row = Mapping[str, Any]
+DATA_FILES = tuple(f"{suffix}{packed}" for suffix in READABLE for packed in ("", ".gz"))
 
 
 def is_single(inputs: Any) -> bool:
@@ -102,7 +103,7 @@ def example_from_row(row: Row, columns: Columns, index: int) -> Example:
             raise InputError(_not_a_text(role, value), index)
     try:
         rationales = rationales_from_row(row, columns, (text, pair))
-        image = open_image(image, getattr(row, "folder", None))
+        image = None if image is None else open_image(image, getattr(row, "folder", None))
     except InputError as error:
         raise InputError(error.message, index) from error
     name, label = cell(row, columns.id), cell(row, columns.label or columns.score)
@@ -141,7 +142,8 @@ def _check_text(example: Example, index: int) -> None:
 
 def _not_a_file(text: str, index: int) -> None:
     """A data file given by name where a text is expected: explaining its name is never meant."""
-    if len(text) < 256 and format_of(Path(text)) in READABLE and Path(text).is_file():
+    named_as_file = len(text) < 256 and text.lower().endswith(DATA_FILES)  # quick: nearly all texts end here
+    if named_as_file and format_of(Path(text)) in READABLE and Path(text).is_file():
         raise InputError(
             f"{text!r} is a file, not a text; give it with --input, or in Python as assay.load_dataset({text!r})",
             index,

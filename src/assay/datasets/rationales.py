@@ -41,6 +41,8 @@ class _Source:
 
 def rationales_from_row(row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None]) -> tuple[Spans, ...]:
     """The spans of each annotator; empty if no annotator marked anything."""
+    if columns.rationales is columns.rationale is columns.rationale_pair is None:
+        return ()
     source = _Source(row, columns, texts)
     several = parse_cell(cell(row, columns.rationales))
     if several is not None:

@@ -71,9 +71,10 @@ def pack_records(plans: Iterable[str | Path | Plan], store: Store, path: Path) -
 
 
 def _reported_models(plan: Plan) -> set[str]:
-    """The keys of trained models that a page of the plan's report shows."""
+    """The keys of trained models and fitted explainers that a page of the plan's report shows."""
     cells = [cell for cell in plan.cells if cell.study.needs_model_files]
-    return {cell.model.key for cell in cells if isinstance(cell.model, TrainedModel)}
+    trained = {cell.model.key for cell in cells if isinstance(cell.model, TrainedModel)}
+    return trained | {job.key for job in plan.fits}
 
 
 def unpack_records(path: Path, store: Store) -> tuple[int, int]:

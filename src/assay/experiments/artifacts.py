@@ -31,6 +31,10 @@ class Artifacts:
         """The files kept of a deleted artefact, e.g. a model's configuration and tokenizer."""
         return self.folder / f"{key}.kept"
 
+    def places(self, key: str) -> tuple[Path, Path]:
+        """Where files of an artefact may be: in the whole one, or among those kept of a deleted one."""
+        return self.path(key), self.kept_files(key)
+
     def has(self, key: str) -> bool:
         """Whether the whole artefact is there; one with a truncated file is not, and is rebuilt."""
         return self.path(key).is_dir() and _is_whole(self.path(key))

@@ -12,7 +12,8 @@ from assay.core.names import shareable
 from assay.core.spec import Spec, parse, split
 from assay.core.user_code import load_plugin
 from assay.experiments.job import Job
-from assay.experiments.plan_entries import read_data, read_models
+from assay.experiments.plan_entries import TRAINED_ON, Models, named_models, read_data, read_models
+from assay.experiments.plan_explainers import PlannedExplainers
 from assay.experiments.preset import PresetUse, use_preset
 from assay.experiments.references import DataReference, ExternalModel, TrainedModel
 from assay.experiments.store import Store, open_store
@@ -20,12 +21,10 @@ from assay.experiments.study import STUDIES, Study, StudyCell, StudyContext
 from assay.experiments.worker import Worker
 from assay.experiments.yaml_node import YamlNode, build_node
 
-TOP_KEYS = ("name", "seed", "plugins", "data", "models", "studies")
+TOP_KEYS = ("name", "seed", "plugins", "data", "models", "explainers", "studies")
 STUDY_KEYS = ("kind", "preset", "models", "data")  # of every study
-TRAINED_ON = "trained_on"  # in place of a data set's name: whatever the model was trained on
-RESERVED = ("train", "rows", "index", "models", "figures")  # names of files in a report
-
-Models = Mapping[str, ExternalModel | TrainedModel]
+RESERVED = ("train", "fit", "rows", "index", "models", "figures")  # names of files in a report
+NOT_YET = "0" * 64  # in place of the key of a fit, while a study is only checked
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,7 @@ class Plan:
     name: str
     trainings: tuple[Job, ...]
     cells: tuple[StudyCell, ...]
+    fits: tuple[Job, ...] = ()
     jobs: Mapping[str, Job] = field(default_factory=dict)  # by key; a job that two studies share appears once
 
     def studies(self) -> dict[str, list[StudyCell]]:
@@ -62,9 +62,15 @@ def make_plan(root: YamlNode, store: Store) -> Plan:
     _load_plugins(root)
     data = read_data(root.at("data"))
     models, trainings = read_models(root.at("models"), data)
-    cells = tuple(_cells(root, models, data, Worker(store)))
-    jobs = [*trainings, *(job for cell in cells for job in cell.jobs)]
-    return Plan(str(root.value("name") or root.name), trainings, cells, {job.key: job for job in jobs})
+    studies = _Studies(root, models, data, PlannedExplainers.read(root, models, data))
+    fits, cells, worker = list[Job](), list[StudyCell](), Worker(store)
+    for model in models.values():  # model by model, so that each external model is loaded once for its fingerprint
+        fitted = studies.explainers.jobs(model, worker)
+        fits += fitted.values()
+        cells += studies.cells(model, {name: job.key for name, job in fitted.items()}, worker)
+    jobs = [*trainings, *fits, *(job for cell in cells for job in cell.jobs)]
+    name = str(root.value("name") or root.name)
+    return Plan(name, trainings, tuple(cells), tuple(fits), {job.key: job for job in jobs})
 
 
 def _load_plugins(root: YamlNode) -> None:
@@ -75,20 +81,46 @@ def _load_plugins(root: YamlNode) -> None:
         node.reading(load_plugin, node.text)
 
 
-def _cells(root: YamlNode, models: Models, data: Mapping[str, DataReference], worker: Worker) -> Iterator[StudyCell]:
-    """Model by model, so that each external model is loaded once for its fingerprint."""
-    nodes = dict(root.at("studies").items())
-    studies = {name: _study(node, root.value("seed")) for name, node in nodes.items()}
-    models_of = {name: _model_names(node, models) for name, node in nodes.items()}
-    for model in models.values():
-        for name, (study, preset) in studies.items():
-            if model.name not in models_of[name]:
+class _Studies:
+    """The studies of a plan, checked before any model is loaded."""
+
+    def __init__(
+        self, root: YamlNode, models: Models, data: Mapping[str, DataReference], explainers: PlannedExplainers
+    ) -> None:
+        self.data, self.explainers, self.seed = data, explainers, root.value("seed")
+        self.nodes = dict(root.at("studies").items())
+        self.models = {name: named_models(node, models) for name, node in self.nodes.items()}
+        self.checked = {
+            name: _study(node, self.seed, explainers, dict.fromkeys(explainers.entries, NOT_YET))
+            for name, node in self.nodes.items()
+        }
+        for name, (_, _, named) in self.checked.items():
+            for explainer in named:
+                self._check_fitted(name, explainer)
+
+    def _check_fitted(self, study: str, explainer: str) -> None:
+        lacking = sorted(self.models[study] - self.explainers.entries[explainer].models)
+        if lacking:
+            raise SpecError(
+                f"{self.nodes[study].where}: the explainer {explainer} is not fitted to {lacking[0]}; add it to "
+                f"explainers.{explainer}.models, or name other models in the study"
+            )
+
+    def cells(
+        self, model: ExternalModel | TrainedModel, keys: Mapping[str, str], worker: Worker
+    ) -> Iterator[StudyCell]:
+        """All studies of a model; keys: of the jobs that fit explainers to it."""
+        for name, node in self.nodes.items():
+            if model.name not in self.models[name]:
                 continue
-            for dataset in _datasets(nodes[name], data, model):
+            study, preset, named = self.checked[name]
+            if named:
+                study, preset, _ = _study(node, self.seed, self.explainers, keys)
+            for dataset in _datasets(node, self.data, model):
                 tags = {"study": name, "model": model.name, **dict(model.tags), "data": dataset.name}
                 tags = {tag: shareable(value) if isinstance(value, str) else value for tag, value in tags.items()}
-                context = StudyContext(model, dataset, tags, worker)
-                yield _cell(name, study, preset, context, nodes[name])
+                context = StudyContext(model, dataset, tags, worker, tuple(keys[explainer] for explainer in named))
+                yield _cell(name, study, preset, context, node)
 
 
 def _cell(name: str, study: Study, preset: PresetUse, context: StudyContext, node: YamlNode) -> StudyCell:
@@ -115,16 +147,23 @@ def _with_limit(preset: PresetUse, context: StudyContext) -> tuple[PresetUse, St
     return replace(preset, too_few=few if few < limit else None), replace(context, data=replace(data, limit=limit))
 
 
-def _study(node: YamlNode, seed: Any) -> tuple[Study, PresetUse]:
-    """A study with its settings, and its preset; without `kind`, its name in the plan is the kind."""
+def _study(
+    node: YamlNode, seed: Any, explainers: PlannedExplainers, keys: Mapping[str, str]
+) -> tuple[Study, PresetUse, list[str]]:
+    """A study with its settings, its preset, and the explainers of the plan that it names.
+
+    Without `kind`, its name in the plan is the kind. keys: of the jobs that fit the explainers.
+    """
     if node.name in RESERVED or node.value_of("kind") in RESERVED:
         raise SpecError(
             f"{node.where}: a study cannot be called {', '.join(RESERVED)}. Rename it; trainings belong under `models`."
         )
     if node.is_text:
         spec = node.reading(parse, node.text)
+        given = dict(spec.params)
+        spec = replace(spec, params=tuple(node.reading(explainers.placed_in, given, keys).items()))
         study: Study = build_node(node, spec, node.reading(STUDIES.get, spec.name))
-        return study, use_preset(None, spec.name, dict(spec.params))
+        return study, use_preset(None, spec.name, given), explainers.named_in(given)
     kind = str(node.value("kind") or node.name)
     cls = node.reading(STUDIES.get, kind)
     settings = {key: value for key, value in node.mapping.items() if key not in STUDY_KEYS}
@@ -134,15 +173,9 @@ def _study(node: YamlNode, seed: Any) -> tuple[Study, PresetUse]:
     settings = used.settings
     if seed is not None and "seed" in names:
         settings = {"seed": seed, **settings}
-    study = build_node(node, Spec(kind, tuple(settings.items())), cls)
-    return study, used
-
-
-def _model_names(node: YamlNode, models: Models) -> set[str]:
-    """The names of a study's models; the name of a grid stands for all its models."""
-    grids = [model.grid for model in models.values()]
-    names = node.names("models", [*grids, *models], default=grids)
-    return {name for name, model in models.items() if name in names or model.grid in names}
+    placed = node.reading(explainers.placed_in, settings, keys)
+    study = build_node(node, Spec(kind, tuple(placed.items())), cls)
+    return study, used, explainers.named_in(settings)
 
 
 def _datasets(

@@ -19,9 +19,12 @@ from assay.experiments.yaml_node import YamlNode, build_node
 from assay.training.recipe import LOSS
 
 DATA_KEYS = ("source", "split", "columns", "label_map", "limit", "seed")
+TRAINED_ON = "trained_on"  # in place of a data set's name: whatever the model was trained on
 LOAD_KEYS = ("load", "prompt", "labels", "device", "dtype")
 GRID = {"train": "train", "on": "on", "recipe": "recipe", "seeds": "seed"}  # keys that may be lists, and their fields
 TRAIN_KEYS = (*GRID, *(f.name for f in fields(TrainingTask) if f.name not in GRID), "requires", "keep")
+
+Models = Mapping[str, ExternalModel | TrainedModel]
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,13 @@ def read_models(
             models[model.name] = model
             jobs.append(job)
     return models, tuple(jobs)
+
+
+def named_models(node: YamlNode, models: Models) -> set[str]:
+    """The names of the models that an entry names; the name of a grid stands for all its models."""
+    grids = [model.grid for model in models.values()]
+    names = node.names("models", [*grids, *models], default=grids)
+    return {name for name, model in models.items() if name in names or model.grid in names}
 
 
 def _external_model(name: str, node: YamlNode) -> ExternalModel:

@@ -13,7 +13,7 @@ from assay.models.model import Model
 
 def tidy_results(plan: Plan, store: Store) -> list[Row]:
     """One row per number of the finished jobs of a plan; see `assay.results`."""
-    return [*training_rows(plan, store), *tidy_rows(plan.cells, store)]
+    return [*training_rows(plan, store), *tidied(plan.fits, store), *tidy_rows(plan.cells, store)]
 
 
 def training_rows(plan: Plan, store: Store) -> list[Row]:

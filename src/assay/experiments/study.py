@@ -39,6 +39,7 @@ class StudyContext:
     data: AnyData
     tags: Mapping[str, Any]
     worker: Worker
+    fits: tuple[str, ...] = ()  # keys of the jobs that fit the explainers among its methods
 
     def loaded_model(self) -> Model | None:
         """The model, or None if it is trained only when the plan runs."""
@@ -63,7 +64,7 @@ class StudyContext:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        return self.model.needs
+        return (*self.model.needs, *self.fits)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,13 +13,13 @@ from assay.core.errors import SpecError, nearest
 from assay.datasets.dataset import Dataset
 from assay.evaluation import PERFORMANCE
 from assay.experiments.job import Job, JobContext, JobResult, Row
+from assay.experiments.plan_splits import plan_splits
 from assay.experiments.references import DataReference, base_identity
 from assay.training.classifier import TASKS, train_classifier
 from assay.training.loop import Loss
 from assay.training.recipe import LOSS, Recipe
 from assay.training.run_folder import CARD
 from assay.training.scratch import is_scratch, parse_size
-from assay.training.splits import training_data
 
 SELECTIONS = {"classification": "accuracy", "regression": "pearson"}  # default score that selects the checkpoint
 KEPT_FILES = ("*.json", "*.txt", "*.model", "head.safetensors")  # all but the weights: enough to write a report
@@ -58,7 +56,7 @@ class TrainingTask:
 
     def splits(self) -> tuple[Dataset, Dataset]:
         """The training split, and the validation split, which selects the checkpoint."""
-        return _splits(self.on, self.split, self.validation, self.limit, self.validation_limit, self.data_seed)
+        return plan_splits(self.on, self.split, self.validation, self.limit, self.validation_limit, self.data_seed)
 
     def full_recipe(self, task: str) -> Recipe:
         recipe = replace(Recipe.from_spec(self.recipe), seed=self.seed)
@@ -141,26 +139,3 @@ def training_result(folder: Path, train: Dataset, validation: Dataset) -> JobRes
 def training_seconds(folder: Path) -> float:
     """Total seconds of a training, including interrupted runs."""
     return float(json.loads((folder / CARD).read_text(encoding="utf-8"))["history"]["seconds"])
-
-
-@lru_cache(maxsize=4)
-def _splits(
-    data: DataReference,
-    split: str | None,
-    validation: str | None,
-    limit: int | None,
-    validation_limit: int | None,
-    seed: int,
-) -> tuple[Dataset, Dataset]:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*holding out a tenth")  # documented in docs/runs.md
-        return training_data(
-            data.source,
-            split,
-            validation,
-            columns=data.column_roles,
-            label_map=data.label_names,
-            limit=limit,
-            validation_limit=validation_limit,
-            seed=seed,
-        )

@@ -22,6 +22,7 @@ from assay.core.progress import Progress
 from assay.experiments.job import Job, JobContext, JobResult
 from assay.experiments.references import AnyModel
 from assay.experiments.store import Record, Store, canonical
+from assay.explainers.learned.parts.method import explainers_at
 from assay.models.model import Model
 
 
@@ -57,7 +58,7 @@ class Worker:
         start = time.perf_counter()
         output: AbstractContextManager[Path | None]
         output = self.store.artifacts.making(job.key) if job.artifact else nullcontext()
-        with output as folder:
+        with output as folder, explainers_at(self.store.artifacts.places):
             rows = job.task.run(JobContext(job, self, bar or Progress("", None, show=False), folder))
         result = rows if isinstance(rows, JobResult) else JobResult(rows)
         timing = {"took": time.perf_counter() - start, "created": time.time()}

@@ -20,7 +20,7 @@ from assay.core.placing import is_visible
 from assay.core.types import Attribution, Example, Unit
 from assay.explainers import METHODS
 from assay.explainers.protocols import MethodFacts
-from assay.models.target import label_index
+from assay.models.target import check_number, label_index
 
 Key = tuple[str | None, str | None]  # the visible characters of text and text_pair; None: not scored
 Table = Mapping[Key, tuple[Attribution, ...]]
@@ -88,6 +88,8 @@ class Given:
         if not row.label or len(labels) == 1:
             return True
         try:
+            if row.target.label is not None and row.label == str(row.target.label):  # given as a number
+                check_number(row.target.label, labels)
             return label_index(row.label, list(labels)) == labels.index(label)
         except TargetError as error:
             raise InputError(f"the scores {self.name!r} explain an {error}") from error

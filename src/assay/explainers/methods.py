@@ -8,11 +8,14 @@ from typing import Any
 
 from assay.core.attributions import Attributions
 from assay.core.errors import SpecError, UnsupportedError
-from assay.core.spec import Spec, check_numbers
+from assay.core.spec import Spec, check_numbers, parse
 from assay.core.types import Attribution
 from assay.explainers import METHODS
+from assay.explainers.learned.parts.method import LearnedMethod
 from assay.explainers.protocols import BlackBox, Composite, Learned, Reader, why_not_a_method
 from assay.models.model import Model
+
+LEARNED = "assay.explainers.learned."
 
 
 def named_methods(methods: Iterable[Any]) -> dict[str, Any]:
@@ -48,13 +51,50 @@ def _name(given: Any, method: Any, taken: Mapping[str, Any]) -> str:
     return str(Spec.of(method, full=False)) if title in taken and taken[title] != method else str(title)
 
 
+def pinned(given: Any) -> Any:
+    """A spec that names fitted explainers as an object, which knows what their folders hold now; others as they are.
+
+    Keys and pages are made from the object's own spec, which holds digests instead of the folders of this machine.
+    """
+    if not isinstance(given, str | Spec):
+        return given
+    spec = parse(given) if isinstance(given, str) else given
+    return METHODS.make(spec) if _names_fitted(spec) else given
+
+
+def _names_fitted(spec: Spec) -> bool:
+    if (spec.args or spec.params) and METHODS.modules.get(spec.name, "").startswith(LEARNED):
+        return issubclass(METHODS.get(spec.name), LearnedMethod)
+    values = [*spec.args, *(value for _, value in spec.params)]
+    inner = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
+    return any(_names_fitted(item) for item in inner if isinstance(item, Spec))
+
+
+def parts_of(method: Composite) -> list[Any]:
+    """The methods that a composite combines."""
+    return [METHODS.make(part) if isinstance(part, str | Spec) else part for part in method.parts]
+
+
+def learned_parts(method: Any) -> list[LearnedMethod]:
+    """The fitted explainers among a method and those that it combines."""
+    if isinstance(method, Composite):
+        return [found for part in parts_of(method) for found in learned_parts(part)]
+    return [method] if isinstance(method, LearnedMethod) else []
+
+
+def fit_jobs(methods: Iterable[Any]) -> tuple[str, ...]:
+    """The keys of the jobs of a plan that fit the explainers among some methods."""
+    keys = [part.job for method in methods for part in learned_parts(method) if part.job]
+    return tuple(dict.fromkeys(keys))
+
+
 def check_fitted(methods: Iterable[Any], model: Model) -> None:
     """Refuse explainers that were fitted to another model, before anything runs."""
     for method in methods:
         if isinstance(method, Learned):
             method.check_fitted(model)
         if isinstance(method, Composite):
-            check_fitted((METHODS.make(part) for part in method.parts), model)
+            check_fitted(parts_of(method), model)
 
 
 def default_method(model: Model) -> str:
@@ -75,7 +115,7 @@ def check_visible(methods: Mapping[str, Any], model: Model) -> None:
 def looks_inside(method: Any) -> bool:
     """Whether a method, or one that it combines, needs more than the outputs of masked inputs."""
     if isinstance(method, Composite):
-        return any(looks_inside(METHODS.make(part)) for part in method.parts)
+        return any(map(looks_inside, parts_of(method)))
     return not isinstance(method, BlackBox | Reader)
 
 

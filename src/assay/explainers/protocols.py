@@ -6,7 +6,7 @@ states. Composite: `combine` joins the attributions of other methods. Reader: `r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -87,8 +87,8 @@ class Composite(Method, Protocol):
     """A method that combines the attributions of other methods."""
 
     @property
-    def parts(self) -> Sequence[str]:
-        """Specs of the methods it combines."""
+    def parts(self) -> Sequence[Any]:
+        """The methods it combines: specs or objects."""
 
     def combine(self, attributions: Sequence[Attribution]) -> Floats | Scores:
         """Return scores (U,) from the parts' attributions of one input."""
@@ -111,6 +111,18 @@ class Learned(Method, Protocol):
 
     def save_pretrained(self, folder: str | Path) -> Any:
         """Write the explainer to a folder."""
+
+
+@runtime_checkable
+class Counting(Method, Protocol):
+    """A method that counts something in each input which its readers must know, such as words that it had to drop."""
+
+    @property
+    def counts(self) -> Sequence[str]:
+        """The names of the counts in `Scores.extra`."""
+
+    def remark(self, counts: Mapping[str, Sequence[float]]) -> str:
+        """What the counts of many inputs say, as a sentence after the method's name."""
 
 
 def why_not_a_method(candidate: Any) -> str | None:

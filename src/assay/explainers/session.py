@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from assay.core.attributions import Attributions
@@ -12,16 +13,15 @@ from assay.core.memory import trim_heap
 from assay.core.progress import Progress
 from assay.core.spec import Spec, check_type
 from assay.core.types import Attribution, Cost, Example, Target
-from assay.explainers import METHODS
 from assay.explainers.black_box import explain_black_box
 from assay.explainers.composite import combine
-from assay.explainers.methods import check_fitted, check_visible, with_baseline
+from assay.explainers.methods import check_fitted, check_visible, parts_of, with_baseline
 from assay.explainers.protocols import BlackBox, Composite, Reader
 from assay.explainers.round import Round
 from assay.explainers.white_box import explain_white_box
 from assay.masking.game import Game
 from assay.masking.removal import Removal, removal_for
-from assay.masking.special_tokens import token_names
+from assay.masking.special_tokens import TokenName, token_names
 from assay.masking.units import divide, kind_for
 from assay.models.encoding import Encoding
 from assay.models.exclusive import exclusive
@@ -115,10 +115,13 @@ class Session:
     def encode(self, example: Example, index: int) -> Encoding:
         """An example with its units; an error names its index."""
         try:
-            special = token_names(self.model, self.special_tokens)
-            return divide(self.model.encode(example), self.units, self.scope, special)
+            return divide(self.model.encode(example), self.units, self.scope, self._token_names)
         except InputError as error:
             raise error if error.index is not None else InputError(error.message, index) from error
+
+    @cached_property
+    def _token_names(self) -> TokenName | None:
+        return token_names(self.model, self.special_tokens)
 
     def _explain_with(self, method: Any, inputs: Round) -> list[Attribution]:
         """Attributions of one method; those that the round already has cost nothing."""
@@ -126,7 +129,7 @@ class Session:
         if spec in inputs.attributions:
             return [replace(a, cost=Cost(0, 0, 0.0)) for a in inputs.attributions[spec]]
         if isinstance(method, Composite):
-            parts = [with_baseline(METHODS.make(part), self.requested_removal) for part in method.parts]
+            parts = [with_baseline(part, self.requested_removal) for part in parts_of(method)]
             return combine(method, [self._explain_with(part, inputs) for part in parts])
         run = explain_black_box if isinstance(method, BlackBox | Reader) else explain_white_box
         return inputs.attributions.setdefault(spec, run(method, inputs))

@@ -7,7 +7,8 @@ from typing import Any
 
 from assay.core.notices import notice
 from assay.core.spec import Spec
-from assay.explainers import METHODS
+from assay.explainers.methods import parts_of
+from assay.explainers.protocols import Composite
 from assay.models.encoding import Encoding
 
 
@@ -15,8 +16,8 @@ def sampling_methods(method: Any) -> Iterator[Any]:
     """The method itself, or those it combines, where the samples must grow with the number of units."""
     if hasattr(method, "needed_samples"):
         yield method
-    for part in getattr(method, "parts", ()):
-        yield from sampling_methods(METHODS.make(part))
+    for part in parts_of(method) if isinstance(method, Composite) else ():
+        yield from sampling_methods(part)
 
 
 def is_starved(method: Any, units: int) -> bool:

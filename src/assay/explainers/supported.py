@@ -24,7 +24,7 @@ def in_words(method: str) -> str:
     reasons = supported(method)
     works, refused = ([f for f, why in reasons.items() if bool(why) == no] for no in (False, True))
     if not works:
-        return "not tested yet"
+        return "prompted language models" if refused else "not tested yet"
     if not refused:
         return f"all {len(works)}"
     return f"all but {', '.join(refused)}" if len(refused) < len(works) else ", ".join(works)

@@ -6,9 +6,9 @@ from typing import Any
 
 from assay.core.errors import UnsupportedError
 from assay.core.progress import Progress
+from assay.core.spec import Spec
 from assay.core.types import Example
-from assay.explainers import METHODS
-from assay.explainers.methods import looks_inside, named_methods
+from assay.explainers.methods import looks_inside, named_methods, parts_of
 from assay.explainers.protocols import Composite
 from assay.explainers.session import Session
 from assay.explainers.supported import supported
@@ -26,6 +26,9 @@ def why_unsupported(spec: str, model: Model) -> str | None:
     (method,) = named_methods([spec]).values()
     if model.family.opaque:
         return "it needs more of a model than its answers" if looks_inside(method) else None
+    if hasattr(method, "refusal"):
+        refusal: str | None = method.refusal(model)
+        return refusal
     if model.family.name in FAMILIES.names:
         return next((why for name in _names(spec, method) if (why := supported(name).get(model.family.name))), None)
     if not looks_inside(method):
@@ -41,5 +44,5 @@ def why_unsupported(spec: str, model: Model) -> str | None:
 
 def _names(spec: str, method: Any) -> list[str]:
     """The name of a method and those of the methods that it combines."""
-    parts = list(method.parts) if isinstance(method, Composite) else []
-    return [spec.partition("(")[0], *(name for part in parts for name in _names(part, METHODS.make(part)))]
+    parts = parts_of(method) if isinstance(method, Composite) else []
+    return [spec.partition("(")[0], *(name for part in parts for name in _names(Spec.of(part).name, part))]

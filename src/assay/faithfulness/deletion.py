@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
+from scipy.integrate import trapezoid
 
 from assay.core.metric_facts import MetricFacts
 from assay.core.types import Bools
@@ -29,4 +29,4 @@ class Deletion:
         return values
 
     def measure(self, values: Values, value_full: float) -> float:
-        return float(np.trapezoid(values, dx=1 / (len(values) - 1)))
+        return float(trapezoid(values, dx=1 / (len(values) - 1)))

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from assay.core.errors import SpecError, UnsupportedError
 from assay.core.spec import Spec
-from assay.core.types import Target
+from assay.core.types import Scale, Target
 from assay.datasets.dataset import Dataset
 from assay.explainers.learned.aml import Aml
 from assay.explainers.learned.parts.attribution_model import NO_TEXT, Attributor, LabelledEncoder, Trunk
@@ -23,9 +23,12 @@ from assay.explainers.learned.parts.model_card import OBJECTIVES
 from assay.explainers.learned.parts.soft_mask import MaskingLoss, masked_batch
 from assay.faithfulness.measuring import metric_removal
 from assay.fitting.card import data_card, explainer_card
+from assay.fitting.logistic import LogisticObjective, uniform_sizes
+from assay.fitting.masks import FILE, mask_values, value_spread
 from assay.fitting.methods.aml import AmlFit
-from assay.fitting.run import FitRun
-from assay.fitting.shapley import FILE, ShapleyObjective, mask_values, value_spread
+from assay.fitting.readings import KeptReadings, kept_readings
+from assay.fitting.run import FitRun, keeping_the_last_good
+from assay.fitting.shapley import ShapleyObjective, kernel_sizes
 from assay.fitting.texts import LEAST, FitBatch, FitTexts, fit_texts
 from assay.fitting.validation import Validation
 from assay.masking.removal import Removal, removal_for
@@ -34,6 +37,7 @@ from assay.models.load import load_model
 from assay.models.model import Model
 from assay.models.target import Targets
 from assay.training.checkpoint import remove_checkpoint
+from assay.training.history import History
 from assay.training.loop import TrainingData, fit
 from assay.training.pretrained import fixed_seed, pretrained_model
 
@@ -43,30 +47,36 @@ class Objectives:
     """The loss of a batch, by the settings."""
 
     settings: AmlFit
-    shapley: ShapleyObjective | None
+    additive: ShapleyObjective | LogisticObjective | None
     reference: str | None  # removal whose embeddings masks blend with
     spread: float
+    readings: KeptReadings | None = None
 
     def __call__(self, attributor: Attributor, batch: FitBatch) -> Tensor:
         model, s = batch.model, self.settings
         labels = _drawn_classes(batch.outputs, s.other_classes, model.task)
         soft = s.soft
-        reading = attributor.read(model, batch.batch, batch.outputs)
+        kept = self.readings
+        reading = attributor.read(model, batch.batch, batch.outputs) if kept is None else kept.take(batch)
         outputs = class_outputs(attributor, model, batch.batch, reading, labels, soft=soft)
         losses = []
-        if self.shapley is not None:
-            losses.append(self.shapley.loss(batch, outputs, labels))
-        if s.objective != "shapley":
+        if self.additive is not None:
+            losses.append(self.additive.loss(batch, outputs, labels))
+        if s.masks_softly:
             logits = outputs if s.objective == "masking" else learned_mask(attributor, outputs)
-            losses.append(self._masking(batch, logits, labels, soft=soft))
+            losses.append(self._masking(batch, logits, labels, attributor.reference, soft=soft))
         return torch.stack(losses).sum()
 
-    def _masking(self, batch: FitBatch, logits: Tensor, labels: Tensor, *, soft: bool) -> Tensor:
+    def _masking(
+        self, batch: FitBatch, logits: Tensor, labels: Tensor, learned: Tensor | None, *, soft: bool
+    ) -> Tensor:
         model, s = batch.model, self.settings
         requested = tuple(Target(int(label)) for label in labels)
         targets = Targets(requested, "logit", model.task == "multi_label", batch.outputs)
         weights = LossWeights(s.preservation, s.sparsity, s.inverse)
-        inputs = masked_batch(model, batch.batch, targets, self.reference, soft=soft, spread=self.spread)
+        inputs = masked_batch(
+            model, batch.batch, targets, self.reference, soft=soft, spread=self.spread, learned=learned
+        )
         return MaskingLoss(weights, s.inverse_form, s.sparsity_form, s.masking)(inputs, logits).mean()
 
 
@@ -100,32 +110,61 @@ def fit_texts_to(
 ) -> Fitted:
     """Fit to texts that are encoded already, as a search does many times."""
     model = texts.model
-    removal, scale = fit_removal(texts, settings), "raw" if model.task == "regression" else settings.scale
-    independent, shapley, spread = model.task == "multi_label", None, _output_spread(texts)
-    if settings.objective != "masking":
-        values = mask_values(texts, removal, settings.masks, settings.seed, folder=run.folder, progress=run.progress)
-        spread = value_spread(texts, values, scale, independent=independent)
-        shapley = ShapleyObjective(values, scale, independent, spread)
-    reference = None if removal.shortens else removal.name  # what a mask blends with; None: the model's default
+    removal, scale = fit_removal(texts, settings), "raw" if model.task == "regression" else settings.learnt_scale
+    additive = None if settings.objective == "masking" else _additive(texts, removal, scale, settings, run)
+    spread = _output_spread(texts) if additive is None else additive.spread
+    omits = removal.shortens and not settings.masks_softly  # a mask blends with the model's default instead
+    reference = None if omits else removal.name
     attributor = new_attributor(model, settings)
+    if settings.learned_reference:
+        attributor.reference = _first_reference(texts, reference)
     name = settings.criterion.name
-    history = fit(
-        attributor,
-        TrainingData(len(texts), texts.take, texts.lengths),
-        Objectives(settings, shapley, reference, spread),
-        lambda module: {name: held_out.value(module)},
-        settings.recipe,
-        key=f"{texts.fingerprint} {model.fingerprint} {Spec.of(_portable(settings))}",
-        resume_key=held_out.texts.fingerprint,
-        folder=run.folder,
-        on_check=run.on_check,
-        progress=run.progress,
-        save_seconds=run.save_seconds,
-    )
-    attributor.requires_grad_(False).eval()
+    readings = kept_readings(texts, attributor, progress=run.progress)
+    objective = Objectives(settings, additive, reference, spread, readings)
     learnt = {"removal": removal.name, "reference": reference, "scale": scale, "spread": spread}
-    card = explainer_card("aml", model, settings.criterion, history, held_out.random(), data)
-    return Fitted(attributor, {**card, **_own_card(model, attributor, settings), **learnt})
+
+    def found(history: History) -> Fitted:
+        attributor.requires_grad_(False).eval()
+        card = explainer_card("aml", model, settings.criterion, history, held_out.against_chance(attributor), data)
+        return Fitted(attributor, {**card, **_own_card(model, attributor, settings), **learnt})
+
+    with keeping_the_last_good(found, run.folder):
+        history = fit(
+            attributor,
+            TrainingData(len(texts), texts.take, texts.lengths),
+            objective,
+            lambda module: {name: held_out.value(module)},
+            settings.recipe,
+            key=f"{texts.fingerprint} {model.fingerprint} {Spec.of(_portable(settings))}",
+            resume_key=held_out.texts.fingerprint,
+            folder=run.folder,
+            on_check=run.on_check,
+            progress=run.progress,
+            save_seconds=run.save_seconds,
+        )
+    return found(history)
+
+
+def _additive(
+    texts: FitTexts, removal: Removal, scale: Scale, settings: AmlFit, run: FitRun
+) -> ShapleyObjective | LogisticObjective:
+    """The objective whose outputs are parts of a value, with the masks it needs."""
+    logistic, independent = settings.objective == "logistic", texts.model.task == "multi_label"
+    sizes = uniform_sizes if logistic else kernel_sizes
+    values = mask_values(texts, removal, settings.masks, settings.seed, sizes, folder=run.folder, progress=run.progress)
+    if logistic and scale == "log_odds":
+        return LogisticObjective(values, scale, independent, 1.0)
+    spread = value_spread(texts, values, scale, independent=independent)
+    kind = LogisticObjective if logistic else ShapleyObjective
+    return kind(values, scale, independent, spread)
+
+
+def _first_reference(texts: FitTexts, removal: str | None) -> torch.nn.Parameter:
+    """(D,) the embedding that the removal has at the first unit of the first text; a learned one begins there."""
+    batch = texts.take([0]).batch
+    row, place = batch.playing.nonzero()[0].tolist()
+    embeddings = removal_for(texts.model, removal, warn=False).reference(texts.model, batch)
+    return torch.nn.Parameter(embeddings[row, place].detach().float().clone())
 
 
 def _portable(settings: AmlFit) -> AmlFit:
@@ -141,20 +180,21 @@ def check_model(model: Model, settings: AmlFit) -> None:
         )
     if model.family.images and settings.architecture == "encoder":
         raise UnsupportedError(NO_TEXT)
-    if settings.objective != "shapley" and removal_for(model, settings.removal, warn=False).shortens:
+    omits = removal_for(model, settings.removal, warn=False).shortens
+    if settings.masks_softly and omits and (settings.masking != "hard" or settings.learned_reference):
         raise SpecError(
             f"removal={settings.removal!r} has no embedding that a mask could blend with; use mask_token, pad, unk or "
-            "zero, or objective=shapley"
+            "zero, or masking=hard, or objective=logistic"
         )
 
 
 def fit_removal(texts: FitTexts, settings: AmlFit) -> Removal:
-    """The removal of the settings, of the metric (shapley), or the model's default.
+    """The removal of the settings, of the metric (logistic, shapley), or the model's default.
 
     Where a model adds no special tokens, deleting everything leaves nothing to read.
     """
     model = texts.model
-    if settings.removal is None and settings.objective == "shapley":
+    if settings.removal is None and not settings.masks_softly:
         removal = metric_removal(model, settings.criterion.first)
         if not removal.shortens or all((encoding.unit_of < 0).any() for encoding in texts.encodings):
             return removal

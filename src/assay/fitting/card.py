@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any, Literal, Protocol
 
@@ -11,6 +12,15 @@ from assay.datasets.dataset import Dataset
 from assay.explainers.learned.parts.saved import FORMAT, KIND
 from assay.models.model import Model
 from assay.training.history import Check, History
+
+
+@dataclass(frozen=True)
+class Chance:
+    """The criterion of a control, such as a random order of the units, as a mean over texts and draws."""
+
+    random: float
+    error: float | None = None  # standard error of the difference between the explainer and the control
+    texts: int | None = None
 
 
 class Chosen(Protocol):
@@ -24,12 +34,11 @@ class Chosen(Protocol):
 
 
 def explainer_card(
-    method: str, model: Model, criterion: Chosen, history: History, random: float, data: Mapping[str, Any]
+    method: str, model: Model, criterion: Chosen, history: History, random: Chance, data: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What every card holds; a method adds `learnt` (a phrase), its `settings`, and what it needs to explain.
 
-    random: the criterion of a random order, or of what the card calls `control`, on the texts that chose the
-    checkpoint.
+    random: how a random order, or what the card calls `control`, does on the texts that chose the checkpoint.
     """
     name, best = criterion.name, history.best_check
     return {
@@ -38,7 +47,7 @@ def explainer_card(
         "method": method,
         "metric": name,
         "better": criterion.better,
-        "validation": {"best": None if best is None else best.scores[name], "random": random},
+        "validation": {"best": None if best is None else best.scores[name], **asdict(random)},
         "curve": [_point(check, name) for check in history.checks],
         "model": model.title,
         "identity": model.identity,

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from assay.core.errors import AssayError
+from assay.core.errors import AssayError, ModelError
 from assay.core.files import check_folder_writable
+from assay.core.notices import notice
 from assay.datasets.dataset import Dataset
-from assay.explainers.learned.parts.method import LearnedMethod
+from assay.explainers.learned.parts.method import Content, LearnedMethod
 from assay.explainers.learned.parts.saved import CARD, README, WEIGHTS
+from assay.explainers.learned.parts.worth import ADVICE, doubt
 from assay.models.model import Model
 from assay.training.checkpoint import remove_checkpoint
-from assay.training.loop import OnCheck
+from assay.training.history import History
+from assay.training.loop import NotFiniteError, OnCheck
 from assay.training.run_folder import LOCK, training_in
+
+LAST_GOOD = "last_good"  # folder within that of a fit which met a number that is not finite
 
 
 @dataclass(frozen=True)
@@ -66,10 +72,28 @@ class Fit(Protocol):
 
 
 def fit_explainer(settings: Fit, model: Model, train: Dataset, validation: Dataset, run: FitRun) -> LearnedMethod:
-    """Fit while no other process fits in the same folder."""
+    """Fit while no other process fits in the same folder; say so if the result should not be used."""
     settings.check_model(model)
     with training_in(run.folder):
-        return settings.fit(model, train, validation, run)
+        explainer = settings.fit(model, train, validation, run)
+    if why := doubt(explainer.card):
+        notice("explainer", f"The explainer {why} {ADVICE}")
+    return explainer
+
+
+@contextmanager
+def keeping_the_last_good(explainer: Callable[[History], Content], folder: Path | None) -> Iterator[None]:
+    """If a fit meets a number that is not finite, save the best explainer before that, and say where it is."""
+    try:
+        yield
+    except NotFiniteError as error:
+        history = error.history
+        if folder is None or history is None or history.best_check is None:
+            raise
+        explainer(history).save(folder / LAST_GOOD)
+        raise ModelError(
+            f"{error}. The best explainer before that, of step {history.best_check.step}, is in {folder / LAST_GOOD}"
+        ) from error
 
 
 def check_output(folder: Path, settings: Fit, *, overwrite: bool) -> Path:
@@ -79,7 +103,7 @@ def check_output(folder: Path, settings: Fit, *, overwrite: bool) -> Path:
         raise AssayError(f"{folder} is a file; choose a folder")
     if (folder / CARD).exists() and not overwrite:
         raise AssayError(f"{folder} holds a finished explainer; choose another folder or overwrite it (--overwrite)")
-    own = {LOCK, CARD, README, WEIGHTS, *settings.files}
+    own = {LOCK, CARD, README, WEIGHTS, LAST_GOOD, *settings.files}
     names = [f.name for f in folder.iterdir()] if folder.is_dir() else []
     if others := [name for name in names if name not in own and not name.startswith("checkpoint.")]:
         raise AssayError(f"{folder} is not empty (it holds {others[0]}); choose another folder")

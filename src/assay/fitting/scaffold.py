@@ -17,7 +17,7 @@ from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
 from assay.evaluation import PERFORMANCE
 from assay.explainers.learned.scaffold import HeadWeights, Scaffold
-from assay.fitting.card import data_card, explainer_card
+from assay.fitting.card import Chance, data_card, explainer_card
 from assay.fitting.methods.scaffold import ScaffoldFit
 from assay.fitting.run import FitRun
 from assay.fitting.texts import fit_texts
@@ -160,7 +160,7 @@ def fit_heads(
     heads = teacher_heads(model, student, parts["l"])
     search, history = search_heads(student, heads, lessons, exams, held_out, settings, run, model.fingerprint)
     chosen, chance = _Metric(SELECTIONS[model.task]), _chance(held_out)
-    card = explainer_card("scaffold", model, chosen, history, chance, data_card(learnt, validation))
+    card = explainer_card("scaffold", model, chosen, history, Chance(chance), data_card(learnt, validation))
     used = [e for part in parts.values() for e in part]
     return HeadWeights(search.phi.cpu().float(), {**card, **_own_card(model, settings, search, used)}), search.student
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -14,10 +15,12 @@ from assay.explainers.learned.parts.attribution_model import Attributor
 from assay.explainers.learned.parts.fitted import class_outputs
 from assay.faithfulness.criterion import Criterion
 from assay.faithfulness.protocol import descending_order
+from assay.fitting.card import Chance
 from assay.fitting.texts import FitTexts
 from assay.masking.units import unit_scores
 
 BATCH = 32
+DRAWS = 3  # of a random order
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +35,22 @@ class Validation:
         """The mean of the criterion over the texts."""
         return self._mean(np.concatenate([self._values(part, found) for part, found in self._scores(attributor)]))
 
-    def random(self, seed: int = 0) -> float:
-        """The same for a random order of the units of each text."""
-        parts = self._parts()
-        return self._mean(np.concatenate([self._values(part, [self._noise(i, seed) for i in part]) for part in parts]))
+    def against_chance(self, attributor: Attributor) -> Chance:
+        """The same for a random order of the units of each text, and how surely the attribution model differs."""
+        own = np.concatenate([self._values(part, found) for part, found in self._scores(attributor)])
+        difference = own - self._random
+        error = float(np.std(difference, ddof=1) / np.sqrt(len(own))) if len(own) > 1 else None
+        return Chance(self._mean(self._random), error, len(own))
+
+    @cached_property
+    def _random(self) -> Floats:
+        """(N,) the criterion of a random order of each text, as a mean over draws; a search needs it many times."""
+        draws = [
+            np.concatenate([self._values(part, [self._noise(i, seed) for i in part]) for part in self._parts()])
+            for seed in range(DRAWS)
+        ]
+        mean: Floats = np.mean(draws, 0)
+        return mean
 
     def _noise(self, i: int, seed: int) -> Floats:
         encoding = self.texts.encodings[i]

@@ -37,11 +37,10 @@ def divide(
     """
     check_kind(kind, images=encoding.pixels is not None)
     units, unit_of = _patches(encoding) if encoding.pixels is not None else _texts(encoding, kind)
-    words = any(unit.seen for unit in _scoped(units, unit_of, scope)[0])
     if special is not None:
         units, unit_of = add_special_tokens(encoding, units, unit_of, special)
     units, unit_of = _scoped(units, unit_of, scope)
-    if not words:
+    if not any(unit.seen and not unit.is_special for unit in units):
         if units or scope is None:
             raise InputError("nothing to explain: the tokenizer gives no tokens; give at least one word")
         raise InputError(f"nothing to explain in scope {scope!r}: there is no such text; give a pair or omit the scope")

@@ -97,6 +97,11 @@ class AnswerReader:
 
 def _kind(rows: Rows) -> Kind:
     """Probabilities lie between 0 and 1 and sum to 1; anything in between must be declared."""
+    if (rows >= 0).all() and (np.abs(rows.sum(1) - 100) <= 100 * SURE).all():
+        raise BadAnswerError(
+            f"returned {_shown(rows[0])}, which look like percentages,",
+            "return probabilities from 0 to 1, or load it with outputs='logit' if these are logits",
+        )
     if ((rows < 0) | (rows > 1)).any():
         return "logit"
     off = np.abs(rows.sum(1) - 1)

@@ -78,6 +78,7 @@ class Batch:
     pixels: Tensor | None = None
     weights: Tensor | None = None  # (B,T) multiplies the embeddings
     embeddings: Tensor | None = None  # (B,T,D) instead of the look-up, for interpolation, noise and attacks
+    keeps_prefix: bool = False  # embeddings of the prefix are those of the look-up, and need no gradient
     unit_of: Tensor | None = None  # (B,T)
     seeds: tuple[int, ...] = ()  # of each example's random generator
     budget: int = 1 << 30  # positions that may run at once

@@ -26,20 +26,19 @@ _table = threading.Lock()
 @contextmanager
 def exclusive(model: nn.Module) -> Iterator[None]:
     """Keep other threads out of a model, and Ctrl-C out of half-made changes to it."""
-    with interrupts.deferred(), _held(_lock_of(model)):
-        yield
+    lock = _lock_of(model)
+    with interrupts.deferred():
+        while not lock.acquire(timeout=WAIT):
+            interrupts.check()
+        try:
+            yield
+        finally:
+            lock.release()
 
 
 def _lock_of(model: nn.Module) -> threading.RLock:
-    with _table:  # a model in several wrappers has one lock
-        return _locks.setdefault(model, threading.RLock())
-
-
-@contextmanager
-def _held(lock: threading.RLock) -> Iterator[None]:
-    while not lock.acquire(timeout=WAIT):
-        interrupts.check()
-    try:
-        yield
-    finally:
-        lock.release()
+    lock = _locks.get(model)
+    if lock is None:
+        with _table:  # a model in several wrappers has one lock
+            lock = _locks.setdefault(model, threading.RLock())
+    return lock

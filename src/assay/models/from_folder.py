@@ -174,9 +174,12 @@ def _base(source: Source) -> Source:
 
 def _with_adapter(source: Source, prompted: bool, classes: int | None, dtype: torch.dtype) -> Any:
     try:
-        from peft import AutoPeftModelForCausalLM, AutoPeftModelForSequenceClassification
+        from peft import AutoPeftModelForCausalLM, AutoPeftModelForSequenceClassification, PeftModel
     except ImportError as error:
         raise ModelError(f"{source.name} is a PEFT adapter; install PEFT with: pip install 'assay[peft]'") from error
+    if source.folder is not None and (source.folder / "config.json").is_file():  # with labels and task, as Assay saves
+        hf, _ = _base(source).open(AutoModelForSequenceClassification, source.config(), dtype)
+        return PeftModel.from_pretrained(hf, source.path)
     auto = AutoPeftModelForCausalLM if prompted else AutoPeftModelForSequenceClassification
     more: dict[str, Any] = {} if classes is None else {"num_labels": classes}
     return auto.from_pretrained(

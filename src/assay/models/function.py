@@ -8,6 +8,7 @@ import sys
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -191,20 +192,31 @@ def _labels_and_task(
     name: str, labels: Sequence[str] | Mapping[str, str] | None, task: str | None, known: tuple[str, ...] | None
 ) -> tuple[tuple[str, ...], str]:
     given = known if labels is None else tuple(str(label) for label in labels)
-    if isinstance(labels, str | Mapping) or (given is None and task != "regression"):
+    if isinstance(labels, str | Mapping | AbstractSet) or (given is None and task != "regression"):
         raise ModelError(
             f"{name} needs the names of its labels, in the order of the columns that it returns: "
             "labels=['negative', 'positive'] (on the command line --labels negative,positive), or task='regression'"
         )
     names = given or ("value",)
-    if known is not None and len(names) != len(known):
-        raise ModelError(f"labels= has {len(names)} names, but {name} has {len(known)} classes: {', '.join(known)}")
+    if known is not None:
+        _check_known(names, known, name)
     if len(set(names)) < len(names):
         raise ModelError(f"labels={list(names)} names a label twice; give each column its own name")
     task = task or ("regression" if known == ("value",) else "classification")
     if (task == "regression") != (len(names) == 1) and task != "multi_label":
         raise ModelError(f"task={task!r} does not go with the labels {', '.join(names)}; a classifier has at least two")
     return names, task
+
+
+def _check_known(names: tuple[str, ...], known: tuple[str, ...], name: str) -> None:
+    """New names of classes are in the order of the estimator; its own names in another order are a mistake."""
+    if len(names) != len(known):
+        raise ModelError(f"labels= has {len(names)} names, but {name} has {len(known)} classes: {', '.join(known)}")
+    if names != known and sorted(names) == sorted(known):
+        raise ModelError(
+            f"labels={list(names)} has the classes of {name} in another order than its columns: "
+            f"{', '.join(known)}; leave labels out"
+        )
 
 
 def _cache(settings: FunctionSettings, name: str, version: str | None) -> AnswerCache | None:

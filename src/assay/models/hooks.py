@@ -217,8 +217,15 @@ def twice_differentiable() -> Iterator[None]:
 
 @contextmanager
 def word_embeddings(hf: PreTrainedModel, family: Family, embeddings: Tensor) -> Iterator[None]:
-    """Make the look-up return `embeddings` (B,T,D); pooling and masks still see the real ids."""
-    with hooked(word_module(hf, family), lambda module, args, output: embeddings[:, family.lead :].to(output.dtype)):
+    """Make the look-up return `embeddings` (B,T,D); pooling and masks still see the real ids.
+
+    A look-up of fewer positions gets the last ones: those before are a class token, or a prefix that was read already.
+    """
+
+    def replaced(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+        return embeddings[:, embeddings.shape[1] - output.shape[1] :].to(output.dtype)
+
+    with hooked(word_module(hf, family), replaced):
         yield
 
 

@@ -117,6 +117,8 @@ class Model:
         weights: dict[str, Tensor] = {**self.hf.state_dict(), **{f"head.{k}": v for k, v in head.items()}}
         digest = hashlib.sha256()
         for name, tensor in sorted(weights.items()):
+            if ".original_module." in name:  # of PEFT: the head before training, which nothing reads
+                continue
             digest.update(name.encode() + str(tensor.dtype).encode() + str(tuple(tensor.shape)).encode())
             digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
         return digest.hexdigest()
@@ -270,10 +272,14 @@ class Model:
         """Logits of soft-masked inputs: embeddings w e + (1-w) reference, weights w (B,T).
 
         Differentiable in the weights; weights of 0 and 1 equal the hard removal. `reference` comes from a removal
-        (`Removal.reference`), which leaves special tokens intact.
+        (`Removal.reference`), which leaves special tokens intact; so does a prompt, whose prefix is read once.
         """
         w = weights.unsqueeze(-1)
-        return self.logits(replace(batch, embeddings=w * self.embeddings(batch) + (1 - w) * reference))
+        mixed = replace(batch, embeddings=w * self.embeddings(batch) + (1 - w) * reference, keeps_prefix=True)
+        with self.frozen():
+            if isinstance(self.readout, LabelWords):
+                self.readout.read_prefix(self.hf, batch)
+            return self.logits(mixed)
 
     def tapped(self, batch: Batch, tap: attention_hooks.Tap) -> Tensor:
         """Logits, while `tap` reads (and may replace) attention probabilities and values in every layer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
 import torch
@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from transformers import DynamicCache, PreTrainedModel
 
 from assay.models.encoding import Batch
+
+LEAST_PREFIX = 8  # positions; a shorter prefix is not worth a pass of its own
 
 
 class Readout(Protocol):
@@ -80,10 +82,7 @@ class LabelWords:
     cache: dict[tuple[int, ...], Any] = field(default_factory=dict)
 
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
-        # Taps and replaced embeddings need the whole prompt; the cached prefix is for plain forward passes.
-        plain = batch.embeddings is None and batch.weights is None and not _tapped(hf) and not torch.is_grad_enabled()
-        shared = _shared(batch) if plain else 0
-        skipped = shared if shared >= 8 else 0
+        skipped = self._skipped(hf, batch)
         past = self._past(hf, batch.ids[0, :skipped], len(batch)) if skipped else None
         ends, which = batch.readout.sub(skipped).unique(return_inverse=True)
         out = hf(
@@ -96,6 +95,23 @@ class LabelWords:
         ).logits  # (B, distinct ends, V)
         logits: Tensor = out[torch.arange(len(batch), device=out.device), which][:, list(self.tokens)]
         return logits
+
+    @torch.no_grad()
+    def read_prefix(self, hf: PreTrainedModel, batch: Batch) -> None:
+        """Read the prefix of a batch whose embeddings will be replaced behind it."""
+        if skipped := self._skipped(hf, replace(batch, keeps_prefix=True)):
+            self._past(hf, batch.ids[0, :skipped], 1)
+
+    def _skipped(self, hf: PreTrainedModel, batch: Batch) -> int:
+        """The number of positions that are read once for all rows.
+
+        Taps, gradients of all embeddings and embeddings that are replaced everywhere need the whole prompt.
+        """
+        plain = batch.embeddings is None and not torch.is_grad_enabled()
+        if batch.weights is not None or _tapped(hf) or not (plain or batch.keeps_prefix):
+            return 0
+        shared = _shared(batch)
+        return shared if shared >= LEAST_PREFIX else 0
 
     def _past(self, hf: PreTrainedModel, ids: Tensor, times: int) -> DynamicCache:
         key = tuple(ids.tolist())

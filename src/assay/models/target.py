@@ -111,6 +111,8 @@ def values_of(outputs: NDArray[Any], target: Target, scale: Scale, *, independen
 def parse_target(target: object, labels: Sequence[str], task: str) -> Target:
     """The Target of one input as a caller gave it: None, a label name or index, or a Target."""
     given = target if isinstance(target, Target) else Target(target)  # type: ignore[arg-type]
+    if given is not target and isinstance(target, Integral):
+        check_number(int(target), labels)
     scale = given.scale
     if task == "regression":
         if given.label not in (None, 0) or given.against is not None or scale not in (None, "raw"):
@@ -130,9 +132,20 @@ def label_index(label: object, labels: Sequence[str]) -> int:
     if isinstance(label, str) and label in labels:
         return labels.index(label)
     if isinstance(label, str) and label.isdecimal():
+        check_number(int(label), labels)
         return label_index(int(label), labels)
     if isinstance(label, Integral) and not isinstance(label, bool) and 0 <= int(label) < len(labels):
         return int(label)  # also numpy integers
     names = [f"{name} ({i})" for i, name in enumerate(labels)]
     hint = nearest(label, labels) if isinstance(label, str) else f"allowed: {', '.join(names)}"
     raise TargetError(f"unknown label {label!r}; {hint}")
+
+
+def check_number(number: int, labels: Sequence[str]) -> None:
+    """Refuse a number where labels are called by numbers that are not their indices: 2 of 1, 2, 3 could be either."""
+    called = [(name, i) for i, name in enumerate(labels) if name.isdecimal()]
+    if any(int(name) != i for name, i in called):
+        raise TargetError(
+            f"the label {number} could be a name or an index, because the labels are called {', '.join(labels)}; "
+            f"give the name as a text, such as {called[0][0]!r}"
+        )

@@ -17,7 +17,8 @@ from assay.core.render import render
 from assay.experiments.model_table import model_table
 from assay.experiments.results import training_rows
 from assay.experiments.status import Status
-from assay.experiments.study import ReportContext, StudyReport, tidy_rows
+from assay.experiments.study import ReportContext, StudyReport, tidied, tidy_rows
+from assay.explainers.learned.parts.method import explainers_at
 from assay.reports.figures import available
 from assay.reports.method_style import short_names
 from assay.reports.plain_json import plain
@@ -55,15 +56,16 @@ def write_report(status: Status, folder: Path, ending: str) -> list[Path]:
     check_folder_writable(folder)
     plan, store = status.plan, status.store
     rows = {name: tidy_rows(cells, store) for name, cells in plan.studies().items()}
-    trainings = training_rows(plan, store)
+    learnt = [*training_rows(plan, store), *tidied(plan.fits, store)]
     models, methods = model_table(plan, store), _methods(rows)
     figures = folder / "figures" if available() else None
-    studies = {
-        name: cells[0].study.report(ReportContext(cells, store, rows[name], models, methods, figures, ending))
-        for name, cells in plan.studies().items()
-    }
-    all_rows = [*trainings, *(row for table in rows.values() for row in table)]
-    tables: dict[str, Table] = {"rows": all_rows, "models": models, "train": _trainings(status)}
+    with explainers_at(store.artifacts.places):
+        studies = {
+            name: cells[0].study.report(ReportContext(cells, store, rows[name], models, methods, figures, ending))
+            for name, cells in plan.studies().items()
+        }
+    all_rows = [*learnt, *(row for table in rows.values() for row in table)]
+    tables: dict[str, Table] = {"rows": all_rows, "models": models, "train": _trainings(status), "fit": _fits(status)}
     tables |= {name: study.table for name, study in studies.items()}
     files = [path for name, table in tables.items() for path in _write_table(folder, name, table)]
     pages = {title: path for name, study in studies.items() for title, path in _write_pages(folder, name, study)}
@@ -99,6 +101,17 @@ def _trainings(status: Status) -> list[Mapping[str, Any]]:
             out.append({**job.tags, **scores, "chance": rows["chance"], "majority": rows["majority"],
                         "steps": rows["steps"], "seconds": record.provenance.get("seconds")})  # fmt: skip
     return out
+
+
+def _fits(status: Status) -> list[Mapping[str, Any]]:
+    """A row per fitted explainer: its metric, its value, and that of a random order."""
+    records = [(job, status.store.get(job.key)) for job in status.plan.fits]
+    return [
+        {**job.tags, "fitted": r.rows["method"], "metric": r.rows["metric"], "better": r.rows["better"],
+         "value": r.rows["validation"]["best"], "random": r.rows["validation"]["random"],
+         "seconds": r.provenance.get("took")}
+        for job, r in records if r is not None
+    ]  # fmt: skip
 
 
 def _write_table(folder: Path, name: str, rows: Table) -> list[Path]:

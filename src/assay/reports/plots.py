@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from markupsafe import Markup, escape
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from assay.reports.method_style import MethodStyle
 from assay.statistics.bootstrap import intervals
-from assay.statistics.verdict import Comparison, Standing
+from assay.statistics.verdict import Comparison
 
 Values = NDArray[np.float64]
 WIDTH, HEIGHT = 360, 232
@@ -47,7 +48,20 @@ def bar_axis(comparison: Comparison) -> Axis:
     return Axis(ticks[0], ticks[-1])
 
 
-def interval_bar(standing: Standing, style: MethodStyle, axis: Axis, reference: float | None) -> Markup:
+class WithInterval(Protocol):
+    """A number of a method with its interval."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+
+
+def interval_bar(standing: WithInterval, style: MethodStyle, axis: Axis, reference: float | None) -> Markup:
     """The interval as a line with the method's marker at the mean, and a dashed line at `reference`."""
     known = math.isfinite(standing.low) and math.isfinite(standing.high)
     low, high = (axis.at(standing.low), axis.at(standing.high)) if known else (0, 0)

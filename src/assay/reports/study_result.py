@@ -14,6 +14,7 @@ from assay.experiments.preset import PresetUse
 from assay.experiments.worker import versions
 from assay.models.model import Model
 from assay.reports.method_style import MethodStyle, method_styles
+from assay.reports.notebook import Block, fragment
 from assay.reports.plain_json import plain
 
 Row = dict[str, Any]
@@ -30,9 +31,26 @@ class StudyResult:
     preset: PresetUse | None = None  # that its settings come from
 
     def __repr__(self) -> str:
-        about = f"{self.model.title} on {self.data.name or 'a list'}, {len(self.data)} examples"
-        verdict = "\n".join(getattr(self, "verdict", ()))
-        return f"<{type(self).__name__}: {one_line(about)}, {len(self.rows)} rows>\n{printable(verdict)}"
+        verdict = "\n".join(self.verdict)
+        return f"<{type(self).__name__}: {one_line(self.about)}, {len(self.rows)} rows>\n{printable(verdict)}"
+
+    def _repr_html_(self) -> str:
+        return fragment(self.verdict, self.about, self.blocks)
+
+    @property
+    def about(self) -> str:
+        """What was studied, in a few words."""
+        return f"{self.model.title} on {self.data.name or 'a list'}, {len(self.data)} examples"
+
+    @property
+    def verdict(self) -> list[str]:
+        """The result in sentences."""
+        raise NotImplementedError
+
+    @property
+    def blocks(self) -> list[Block]:
+        """Tables for a notebook."""
+        raise NotImplementedError
 
     @cached_property
     def summary(self) -> list[Row]:

@@ -81,6 +81,33 @@ def holm(p: ArrayLike) -> Values:
     return adjusted
 
 
+def sign_flips_together(differences: ArrayLike, *, permutations: int = 10_000, seed: int = 0) -> Values:
+    """Two-sided p-values (K,) of rows of differences (K,n), adjusted for their number by Westfall & Young (1993).
+
+    All rows get the same random signs. Rows in the order of |Σ d| / sqrt(Σ d²): p of a row = share of patterns in which
+    the largest statistic of this row and those after it is at least its own; never smaller than that of a row before.
+    Rejecting at p <= α controls the family-wise error rate, and rows that depend on each other cost less than with
+    `holm`. Rows of zeros have p = 1. Exact where there are at most `permutations` patterns.
+    """
+    rows = check_values(differences)
+    length = np.sqrt((rows**2).sum(1))
+    scaled = np.divide(rows, length[:, None], out=np.zeros_like(rows), where=length[:, None] > 0)
+    order = np.argsort(-np.abs(scaled.sum(1)), kind="stable")
+    scaled = scaled[order]
+    observed = np.abs(scaled.sum(1)) - EQUAL * np.abs(scaled).sum(1)
+    n = rows.shape[1]
+    exact = 2**n <= permutations
+    patterns = _all_patterns(n) if exact else _some_patterns(n, permutations, generator("permutation", seed))
+    hits = np.zeros(len(rows))
+    for bits in patterns:  # (P,n), 1 = the sign is kept
+        sums = np.abs(2 * (bits.astype(np.float64) @ scaled.T) - scaled.sum(1))  # (P,K)
+        hits += (np.maximum.accumulate(sums[:, ::-1], 1)[:, ::-1] >= observed).sum(0)
+    p = hits / 2**n if exact else (1 + hits) / (1 + permutations)
+    adjusted = np.empty(len(rows))
+    adjusted[order] = np.maximum.accumulate(p)
+    return np.where(length > 0, adjusted, 1.0)
+
+
 def _hits(rows: Values, patterns: Iterator[NDArray[np.uint8]], alternative: Alternative) -> NDArray[np.int64]:
     """The number of patterns whose sum is at least as extreme as the observed one, (K,)."""
     total = rows.sum(1)  # (K,)

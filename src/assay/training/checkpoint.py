@@ -35,7 +35,8 @@ def read_checkpoint(folder: Path, identity: str) -> dict[str, Any] | None:
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)  # never runs code
     except Exception as error:
-        raise AssayError(f"cannot read the checkpoint {path}: {error}; delete it and train again") from error
+        what = f"it is damaged, or no checkpoint ({type(error).__name__})"  # torch's own text advises to run its code
+        raise AssayError(f"cannot read the checkpoint {path}: {what}; delete it and train again") from error
     if not isinstance(state, dict) or "identity" not in state:
         raise AssayError(f"{path} is not a checkpoint of a training; delete it and train again")
     if state["identity"] != identity:

@@ -24,10 +24,12 @@ from assay.datasets.dataset import Dataset
 from assay.models.encode import TextEncoder
 from assay.models.encoding import Batch
 from assay.models.identity import config_hash
+from assay.models.load import save_model
 from assay.models.model import Model, wide
 from assay.training.encoded import Encode, EncodedDataset, LabelledBatch, encode_dataset
 from assay.training.history import History
 from assay.training.loop import Loss, OnCheck, fit
+from assay.training.lora import add_lora, check_base
 from assay.training.pretrained import pretrained_model
 from assay.training.recipe import LOSS, Recipe
 from assay.training.run_folder import check_folder, clear_folder, save_run, training_card, training_in
@@ -90,14 +92,17 @@ def train_classifier(
     """
     recipe = _with_direction(recipe or Recipe(), more.get("metrics") or {})
     folder = None if output is None else check_folder(Path(output), base, overwrite=overwrite)
+    check_base(base, recipe)
     with training_in(folder):
         model = initial_model(base, train, validation, recipe.seed, max_length=max_length, task=task, device=device)
+        adapter = add_lora(model, str(base), recipe)
         if folder is not None and overwrite:
             clear_folder(folder)  # only now, as the base might not exist
         history = fine_tune(model, train, validation, recipe, folder=folder, **more)
+        save = save_model if adapter is None else adapter.finish(model)
         if folder is not None:
             model = replace(model, name=folder.name)
-            save_run(folder, model, training_card(model, base, recipe, history, train, validation))
+            save_run(folder, model, training_card(model, base, recipe, history, train, validation), save)
     return TrainingResult(model, history)
 
 

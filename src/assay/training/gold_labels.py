@@ -55,9 +55,12 @@ def gold_label(example: Example, data: Dataset, model: Model) -> int | float | N
 
 
 def _index(label: Any, names: Sequence[str]) -> int | None:
-    """The class with this name, in the same case or, if only one fits, in any; a number without a name is an index."""
+    """The class with this name, in the same case or, if only one fits, in any; a number without a name is an index.
+
+    Where classes are called by numbers, a number is a name only: 0 is not the first of 1, 2, 3.
+    """
     found = _by_name(label, names)
-    number = int(label) if _is_number(label) else -1
+    number = int(label) if _is_number(label) and not any(map(str.isdecimal, names)) else -1
     return found if found is not None else number if 0 <= number < len(names) else None
 
 

@@ -38,6 +38,14 @@ AfterStep = Callable[[Any, Any], None]  # (model, batch), called after the optim
 OnCheck = Callable[[Check, bool], None]  # called after each validation; whether it is the best so far
 
 
+class NotFiniteError(ModelError):
+    """A loss, gradient or validation that is not a number; the model has the weights of the best validation so far."""
+
+    def __init__(self, message: str, history: History | None = None) -> None:
+        super().__init__(message)
+        self.history = history  # up to the step that failed
+
+
 @dataclass(frozen=True)
 class TrainingData:
     """Items 0..size-1, a function that makes a batch of some, and optionally their lengths."""
@@ -84,7 +92,11 @@ def fit(
         _preserved_modes(model),
         Progress("training", run.schedule.total - run.step, progress) as bar,
     ):
-        _train(run, CheckpointSaver(folder, run.state, save_seconds), bar)
+        try:
+            _train(run, CheckpointSaver(folder, run.state, save_seconds), bar)
+        except NotFiniteError as error:
+            run.restore_best()
+            raise NotFiniteError(str(error), run.history) from error
     return run.history
 
 
@@ -128,6 +140,7 @@ class _Run:
         self.optimiser = make_optimiser(self.model, self.recipe)
         self.parameters = [p for group in self.optimiser.param_groups for p in group["params"]]
         self.epoch = lru_cache(1)(self._epoch)
+        self.frozen = frozenset(name for name, p in self.model.named_parameters() if not p.requires_grad)
 
     @property
     def identity(self) -> str:
@@ -166,7 +179,7 @@ class _Run:
 
     def _check_finite(self, name: str, value: float) -> float:
         if not math.isfinite(value):
-            raise ModelError(
+            raise NotFiniteError(
                 f"the {name} is {value} at step {self.step + 1} of {self.schedule.total}; lower the learning rate "
                 f"({self.recipe.learning_rate:g}), clip the gradient (clip={self.recipe.clip}), or check the data"
             )
@@ -197,7 +210,7 @@ class _Run:
         is_best = self.best is None or self._is_better(scores, self.checks[self.best].scores)
         if is_best:
             self.best = len(self.checks) - 1
-            self.best_weights = {k: v.detach().to("cpu", copy=True) for k, v in self.model.state_dict().items()}
+            self.best_weights = {k: v.detach().to("cpu", copy=True) for k, v in self._weights().items()}
         waited = len(self.checks) - 1 - (self.best or 0)
         self.stopped = self.recipe.patience is not None and waited >= self.recipe.patience
         if self.on_check is not None:
@@ -213,7 +226,7 @@ class _Run:
         if name not in scores:
             raise SpecError(f"selection={name!r} is not a score of this validation; {nearest(name, scores)}")
         if math.isnan(scores[name]):
-            raise ModelError(f"the validation {name} is NaN; no checkpoint can be selected")
+            raise NotFiniteError(f"the validation {name} is NaN at step {self.step}; no checkpoint can be selected")
         return scores[name]
 
     def _is_better(self, new: Mapping[str, float], old: Mapping[str, float]) -> bool:
@@ -227,7 +240,7 @@ class _Run:
         """Load the best weights and free the gradients."""
         self.optimiser.zero_grad()
         if self.best_weights is not None:
-            self.model.load_state_dict(self.best_weights)
+            self._load_weights(self.best_weights)
 
     # --- state -------------------------------------------------------------------------------------------------------
 
@@ -240,10 +253,19 @@ class _Run:
         early = self.stopped and self.step < self.schedule.total
         return History(tuple(self.checks), self.best, self.step, early, self.seconds)
 
+    def _weights(self) -> dict[str, Tensor]:
+        """What training changes; frozen parameters, such as the base of an adapter, are there already."""
+        return {name: tensor for name, tensor in self.model.state_dict().items() if name not in self.frozen}
+
+    def _load_weights(self, weights: Mapping[str, Tensor]) -> None:
+        missing, unexpected = self.model.load_state_dict(weights, strict=False)
+        if unexpected or not self.frozen.issuperset(missing):
+            raise RuntimeError(f"the weights do not fit the model: {[*unexpected, *missing][0]}")
+
     def state(self) -> dict[str, Any]:
         return {
             "identity": self.identity,
-            "model": self.model.state_dict(),
+            "model": self._weights(),
             "optimiser": self.optimiser.state_dict(),
             "step": self.step,
             "checks": [asdict(check) for check in self.checks],
@@ -255,7 +277,7 @@ class _Run:
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        self.model.load_state_dict(state["model"])
+        self._load_weights(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.step, self.best, self.stopped = int(state["step"]), state["best"], bool(state["stopped"])
         self.checks = [Check(**check) for check in state["checks"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from assay.core.errors import SpecError, nearest
@@ -41,6 +41,9 @@ RANGES = {
     **dict.fromkeys(("learning_rate", "epsilon", "clip", "validate_every"), POSITIVE),
     **dict.fromkeys(("weight_decay", "warmup", "warmup_from"), NOT_NEGATIVE),
     "momentum": Range(0, 1, below=True),
+    "lora_rank": COUNT,
+    "lora_alpha": POSITIVE,
+    "lora_dropout": Range(0, 1, below=True),
     "seed": Range(0, whole=True),
 }
 
@@ -100,6 +103,18 @@ class Recipe:
     """Stop after this many validations without improvement."""
     seed: int = 0
     """Seed of the initialisation, the order of examples and dropout."""
+    lora: bool = field(default=False, metadata={"unsaid": False})
+    """Train low-rank adapters (LoRA) and the head instead of all weights."""
+    lora_rank: int = field(default=8, metadata={"unsaid": 8})
+    """Rank of the adapters."""
+    lora_alpha: float = field(default=16.0, metadata={"unsaid": 16.0})
+    """Adapters are multiplied by alpha / rank."""
+    lora_dropout: float = field(default=0.05, metadata={"unsaid": 0.05})
+    """Dropout before the adapters."""
+    lora_targets: tuple[str, ...] = field(default=(), metadata={"unsaid": ()})
+    """Names of the linear layers to adapt. Default: the query and value projections of every block."""
+    lora_merged: bool = field(default=True, metadata={"unsaid": True})
+    """Add the adapters to the weights at the end and save a whole model. False saves the adapters alone."""
 
     def __post_init__(self) -> None:
         check_ranges(self, **RANGES)
@@ -112,6 +127,12 @@ class Recipe:
             raise SpecError(f"momentum={self.momentum}: only sgd has momentum; {self.optimiser} has betas=[0.9, 0.999]")
         if self.amsgrad and self.optimiser == "sgd":
             raise SpecError("amsgrad=True: only adam and adamw have amsgrad; leave it out with sgd")
+        self._check_lora()
+
+    def _check_lora(self) -> None:
+        given = [f.name for f in fields(self) if f.name.startswith("lora_") and getattr(self, f.name) != f.default]
+        if given and not self.lora:
+            raise SpecError(f"{given[0]} is a setting of LoRA; give lora=True (--lora) too, or leave it out")
 
     @property
     def direction(self) -> Better:
@@ -122,8 +143,8 @@ class Recipe:
 
     @property
     def spec(self) -> Spec:
-        """The recipe as a spec with every field."""
-        return Spec.of(self)
+        """The recipe as a spec with every field; those of LoRA, which are newer than records, where they are set."""
+        return Spec.in_key(self)
 
     def to_json(self) -> dict[str, Any]:
         return self.spec.to_json()

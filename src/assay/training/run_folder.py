@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +26,10 @@ from assay.training.recipe import Recipe
 
 CARD = "training.json"  # written last: marks a finished run
 LOCK = "training.lock"  # held while a process trains in the folder
-FILES = (CARD, "config.json", "model.safetensors", "model.safetensors.index.json", "head.safetensors", "assay.json")
+FILES = (
+    *(CARD, "config.json", "model.safetensors", "model.safetensors.index.json", "head.safetensors", "assay.json"),
+    *("adapter_config.json", "adapter_model.safetensors"),
+)
 
 
 def check_folder(folder: Path, base: str | Path | Spec, *, overwrite: bool) -> Path:
@@ -59,13 +62,15 @@ def training_in(folder: Path | None) -> Iterator[None]:
             folder.rmdir()
 
 
-def save_run(folder: Path, model: Model, card: dict[str, Any]) -> None:
+def save_run(
+    folder: Path, model: Model, card: dict[str, Any], save: Callable[[Model, Path], None] = save_model
+) -> None:
     """Save the model, then the card, and remove the checkpoint last, so that an interruption loses nothing."""
     if model.tokenizer is not None:
         model.tokenizer.backend_tokenizer.no_truncation()  # otherwise the setting of the last call is saved
     try:
         with hooks.quiet():
-            save_model(model, folder)
+            save(model, folder)
         with replacing(folder / CARD) as out:
             out.write((json.dumps(card, indent=1, ensure_ascii=False) + "\n").encode())
     except Exception as error:  # safetensors and tokenizers have errors of their own for a full disk

@@ -12,6 +12,7 @@ import pytest
 
 import assay
 from assay.api.randomise import _seeds
+from assay.api.roar import roar_plan
 from assay.api.settings import make_settings
 from assay.api.train import _recipe
 from assay.experiments.plan import select_jobs
@@ -42,6 +43,16 @@ def test_an_unknown_figure_format_is_refused_before_anything_is_written(tmp_path
     with pytest.raises(assay.SpecError, match="give 'png' or 'svg'"):
         assay.report(tmp_path / "plan.yaml", tmp_path / "report", figure_format="gif")
     assert not (tmp_path / "report").exists()
+
+
+@pytest.mark.parametrize("seeds", [True, 0, 2.5, "two"])
+def test_the_number_of_trainings_is_a_number(seeds: object, tmp_path: Path) -> None:
+    data = tmp_path / "d"
+    data.mkdir()
+    for split in ("train", "dev", "test"):
+        (data / f"{split}.csv").write_text("text,label\ngood,1\nbad,0\n")
+    with pytest.raises(assay.SpecError, match=r"seeds=.*: give a whole number, at least 1"):
+        roar_plan("bilstm_attention", str(data), ["random"], seeds=seeds, store=tmp_path)  # type: ignore[arg-type]
 
 
 def test_seeds_as_the_command_line_writes_them() -> None:

@@ -64,6 +64,22 @@ def test_targets_one_per_input(model):
     assert assay.explain(model, TEXTS[0], target=np.int64(1)).target.label == 1
 
 
+def test_a_number_is_refused_where_labels_are_called_by_other_numbers(tmp_path):
+    stars = assay.load_model((toys.bert_hf(seed=4, classes=3), toys.wordpiece()), labels=["1", "2", "3"])
+    assert assay.explain(stars, "a film", "occlusion", target="2").target.label == 1
+    assert assay.explain(stars, "a film", "occlusion", target=assay.Target(2)).label == "3"  # always an index
+    for target in (2, np.int64(2), "0"):
+        with pytest.raises(assay.TargetError, match=r"could be a name or an index, .* called 1, 2, 3; give the name"):
+            assay.explain(stars, "a film", "occlusion", target=target)
+    words = {"texts": ["a film"], "words": [["a", "film"]], "scores": [[0, 1]]}
+    for label in (2, "0"):
+        scores = {"mine": assay.Attributions.from_words(**words, label=label)}
+        with pytest.raises(assay.AssayError, match="could be a name or an index"):
+            assay.evaluate(
+                stars, ["a film"], ["random"], ["sufficiency"], scores=scores, store=tmp_path, progress=False
+            )
+
+
 @pytest.mark.parametrize("method", ["lime(samples=30)", "smooth_grad(samples=3)", "gradient_shap(samples=3)", "random"])
 def test_seeds_belong_to_the_text(model, method):
     """The same for a text alone, in a list, twice, in any order; another for another seed."""

@@ -19,6 +19,7 @@ def test_every_method_has_a_line_for_every_family():
     ("found", "words"),
     [
         ({}, "not tested yet"),
+        ({"bert": "no", "gpt2": "no"}, "prompted language models"),
         ({"bert": "", "gpt2": ""}, "all 2"),
         ({"bert": "", "gpt2": "", "vit": "no words"}, "all but vit"),
         ({"bert": "", "gpt2": "no", "vit": "no words"}, "bert"),

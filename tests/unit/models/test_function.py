@@ -88,6 +88,16 @@ def test_numbers_that_may_be_either_must_be_declared(row: list[float]) -> None:
     )
 
 
+def test_percentages_are_not_taken_for_logits() -> None:
+    model = load(lambda texts: [[30.0, 70.0]] * len(texts))
+    with pytest.raises(
+        InputError, match=r"returned \[30, 70\], which look like percentages, .*probabilities from 0 to 1"
+    ):
+        assay.explain(model, "x y", "occlusion")
+    declared = load(lambda texts: [[30.0, 70.0]] * len(texts), outputs="logit")
+    assert declared.predict("x").probability == pytest.approx(1.0)
+
+
 def test_logits_after_what_looked_like_a_probability_are_an_error_not_a_guess() -> None:
     model = load(lambda texts: [[0.0, 1.0] if t == "plain word" else [4.0, -1.0] for t in texts])
     with pytest.raises(InputError, match=r"no probabilities, for the text '.*'; load it with outputs='logit'"):
@@ -241,6 +251,10 @@ def test_numeric_classes_and_new_names() -> None:
     assert assay.load_model(model, labels=LABELS).labels == ("negative", "positive")
     with pytest.raises(ModelError, match=r"labels= has 3 names, but .* has 2 classes: 0, 1"):
         assay.load_model(model, labels=["a", "b", "c"])
+    with pytest.raises(ModelError, match=r"in another order than its columns: 0, 1; leave labels out"):
+        assay.load_model(model, labels=["1", "0"])
+    with pytest.raises(ModelError, match="in the order of the columns"):
+        assay.load_model(probabilities, labels={"negative", "positive"})  # a set has no order
 
 
 def test_estimators_that_cannot_be_explained_are_refused() -> None:

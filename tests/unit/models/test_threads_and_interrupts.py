@@ -21,6 +21,14 @@ TEXTS = ["the film is bright and funny", "a dull and heavy film", "it is bright"
 METHODS = ["gradient", "average_attention", "value_zeroing", "deep_lift", "decompx", "occlusion", "alti"]
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c():
+    """Python's own handler, also where the tests run in the background, which ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def state(model):
     """All that Assay changes for a moment."""
     hf = model.hf

@@ -76,13 +76,17 @@ def evaluation_page() -> str:
     return page(type(result)(named), EVIL)
 
 
-def randomisation_page() -> str:
+def randomised() -> Randomised:
     rows = [
         {"method": m, "mode": mode, "block": b, "example": str(i), "seed": 0, "spearman": 0.9 - 0.1 * i, "value": 1.0}
         for m in (EVIL, "b") for mode in ("cascading", "independent") for b in (0, 1) for i in range(3)
     ]  # fmt: skip
     study = LayerRandomisation(methods=("gradient",))
-    return written(Randomised(hostile_model(), hostile_data(), study, rows))
+    return Randomised(hostile_model(), hostile_data(), study, rows)
+
+
+def randomisation_page() -> str:
+    return written(randomised())
 
 
 def attack_rows(example: str) -> list[dict[str, Any]]:
@@ -102,10 +106,14 @@ def attack_rows(example: str) -> list[dict[str, Any]]:
     return [{"method": EVIL, "objective": o, "example": example, **measures, **more} for o in objectives]
 
 
-def attack_page() -> str:
+def attacked() -> Attacked:
     data = hostile_data()
     study = TopKAttack(methods=("gradient",))
-    return written(Attacked(hostile_model(), data, study, attack_rows(data[0].id)))
+    return Attacked(hostile_model(), data, study, attack_rows(data[0].id))
+
+
+def attack_page() -> str:
+    return written(attacked())
 
 
 def attacked_heat_maps_page() -> str:
@@ -114,7 +122,7 @@ def attacked_heat_maps_page() -> str:
     return examples_page(EVIL, [EVIL, EVIL], {EVIL: [shown]})
 
 
-def roar_page() -> str:
+def roar() -> RoarResult:
     rng = np.random.default_rng(0)
     gold, ratios = rng.integers(0, 2, 40), [0.0, 0.5, 1.0]
     methods = ("random", EVIL)
@@ -132,7 +140,11 @@ def roar_page() -> str:
         seconds={m: {"explain": 1.0, "train": 2.0} for m in methods},
         outside={m: [0.05, 0.4, 0.05] for m in methods},
     )
-    return written(RoarResult([curves], "accuracy"))
+    return RoarResult([curves], "accuracy")
+
+
+def roar_page() -> str:
+    return written(roar())
 
 
 def plan_report_page() -> str:

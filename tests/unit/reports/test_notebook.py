@@ -11,6 +11,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from markupsafe import escape
 
 import assay
 from assay import Attribution, Target, Unit
@@ -18,6 +19,7 @@ from assay.core.explanations import Explanations
 from assay.core.spec import parse
 from assay.studies.evaluate.result import Result
 from toys import bert
+from unit.reports import hostile
 from unit.reports.pages import evaluated, texts
 
 EVIL = "<script>x</script>$\\frac$"
@@ -53,6 +55,23 @@ def test_reprs_are_a_few_lines(result: Result) -> None:
     assert "6 examples, classification" in repr(result.evaluation.dataset)
     assert repr(assay.Example("a" * 99, label=0, id="7")) == f"Example('{'a' * 59}…', id='7', label=0)"
     assert repr(assay.Example(image=np.zeros((9, 9, 3)))) == "Example(an image)"
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (hostile.attacked, ["prediction_kept", "success rate", "moving words by 1.5 times their size"]),
+        (hostile.randomised, ["cascading", "Spearman&#39;s correlation", "[0.70, 0.90]"]),
+        (hostile.roar, ["Measurable model", "area between random and the method", "inconclusive"]),
+    ],
+)
+def test_results_of_all_studies_draw_verdict_and_tables(made: Any, words: list[str]) -> None:
+    result = made()
+    html = result._repr_html_()
+    assert all(word in html for word in words), html
+    assert all(str(escape(sentence)) in html for sentence in result.verdict)
+    assert hostile.EVIL not in html
+    assert html.count("<tr>") == sum(len(block.lines) for block in result.blocks) > 0
 
 
 def test_a_result_draws_its_table_with_intervals(result: Result) -> None:

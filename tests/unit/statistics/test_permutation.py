@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from assay.core.errors import InputError, SpecError
 from assay.statistics import permutation
-from assay.statistics.permutation import holm, paired_test, sign_flips
+from assay.statistics.permutation import holm, paired_test, sign_flips, sign_flips_together
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(0.2, 1, 60), RNG.normal(0, 1, 60)
@@ -91,6 +93,29 @@ def test_holm_by_hand():
     assert holm([0.6, 0.9]) == pytest.approx([1.0, 1.0])
     assert holm([0.02]) == pytest.approx([0.02])
     assert len(holm([])) == 0
+
+
+def test_rows_together_by_enumeration():
+    """Step down by hand: every pattern of signs, the largest statistic of a row and all weaker rows."""
+    rows = np.random.default_rng(3).normal([[0.9], [0.4], [0.0], [0.5]], 1, (4, 8))
+    statistic = rows.sum(1) / np.sqrt((rows**2).sum(1))
+    order = sorted(range(4), key=lambda i: -abs(statistic[i]))
+    expected, before = np.empty(4), 0.0
+    for place, row in enumerate(order):
+        hits = 0
+        for signs in product((-1, 1), repeat=8):
+            flipped = np.abs(rows @ signs) / np.sqrt((rows**2).sum(1))
+            hits += flipped[order[place:]].max() >= abs(statistic[row]) - 1e-12
+        before = expected[row] = max(before, hits / 2**8)
+    assert sign_flips_together(rows) == pytest.approx(expected)
+    assert sign_flips_together(rows[:1]) == pytest.approx(sign_flips(rows[:1]))
+
+
+def test_equal_rows_cost_nothing_together():
+    row = RNG.normal(0.3, 1, 40)
+    alone = sign_flips_together([row])[0]
+    assert sign_flips_together([row, 2 * row, -row]) == pytest.approx([alone] * 3)
+    assert list(sign_flips_together([row, np.zeros(40)])) == [pytest.approx(alone), 1.0]
 
 
 def test_bad_input_is_refused():

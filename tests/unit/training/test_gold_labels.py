@@ -87,3 +87,11 @@ def test_stars_from_one_to_five_are_not_positions() -> None:
     assert found(["good", "bad"], "LABEL_0", "LABEL_1").warning, "generic names say nothing about words"
     assert found([0.5, 1.7], "negative", "positive").warning, "a score is not a class"
     assert "the labels of the data are words" in found(["low", "high"], "score", task="regression").warning
+
+
+def test_where_classes_are_called_by_numbers_a_number_is_a_name() -> None:
+    """0 to 4 are not the stars 1 to 5: 1 to 4 would be right names of the wrong classes, and 0 and 1 the same class."""
+    assert found([1, 3, 2], "1", "2", "3").values == (0, 2, 1)
+    gold = found([0, 1, 2], "1", "2", "3")
+    assert gold.values == (None, None, None)
+    assert "the model lacks the label of 1 of 3 examples" in gold.warning

@@ -93,7 +93,7 @@ class TopKAttack:
     special_tokens: SpecialTokens = field(default="protected", metadata={"unsaid": "protected"})
     """Whether [CLS], [SEP], </s>, ... are protected (never scored or removed) or ranked, as units of their own."""
     removal: str | None = None
-    """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
+    """How methods remove units: mask_token, delete, pad, unk, zero, random_token, mean_colour. Default: the model's."""
     shown: int = 8
     """Number of examples whose heat maps the report shows."""
     seed: int = 0
@@ -103,6 +103,8 @@ class TopKAttack:
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
+        from assay.explainers.methods import pinned  # torch: not for the options of the command
+
         check_share(self.share)
         for objective in self.objectives:
             if objective not in get_args(AttackObjective):
@@ -115,6 +117,7 @@ class TopKAttack:
         if self.step not in get_args(StepRule):
             raise SpecError(f"unknown step {self.step!r}; {nearest(self.step, get_args(StepRule))}")
         check_ranges(self, **RANGES)
+        object.__setattr__(self, "methods", tuple(map(pinned, self.methods)))
         if self.rate is None:
             object.__setattr__(self, "rate", RATE)
         if self.halve is None:  # relative steps are as large at the end as at the start, unless they are halved in time

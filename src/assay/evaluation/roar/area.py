@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import trapezoid  # numpy has it under this name only since 2.0
 
 from assay.core.errors import InputError
 
@@ -25,8 +26,8 @@ def area(ratios: ArrayLike, measure: ArrayLike, random: ArrayLike, *, clip: bool
         raise InputError(
             f"{x.size} ratios, curves of {p.shape} and {b.shape}: give rising ratios and one value for each"
         )
-    gained = np.trapezoid(b - p, x, axis=-1)
-    largest = np.trapezoid(b - b[..., -1:], x, axis=-1)
+    gained = trapezoid(b - p, x, axis=-1)
+    largest = trapezoid(b - b[..., -1:], x, axis=-1)
     undefined = np.full(np.broadcast(gained, largest).shape, np.nan)
     out: Reals = np.divide(gained, largest, out=undefined, where=largest > 0)
     return np.clip(out, -1, 1) if clip else out

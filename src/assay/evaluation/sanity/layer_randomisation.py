@@ -56,7 +56,7 @@ class LayerRandomisation:
     special_tokens: SpecialTokens = field(default="protected", metadata={"unsaid": "protected"})
     """Whether [CLS], [SEP], </s>, ... are protected (never scored or removed) or ranked, as units of their own."""
     removal: str | None = None
-    """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
+    """How methods remove units: mask_token, delete, pad, unk, zero, random_token, mean_colour. Default: the model's."""
     seed: int = 0
     """Seed of the sample of examples and of random methods."""
     batch_tokens: int | None = None
@@ -64,12 +64,15 @@ class LayerRandomisation:
     revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
+        from assay.explainers.methods import pinned  # torch: not for the options of the command
+
         check_range("batch_tokens", self.batch_tokens, COUNT)
         if not self.methods or not self.modes or not self.seeds:
             raise SpecError("randomise needs at least one method, one mode and one seed")
         for mode in self.modes:
             if mode not in get_args(Mode):
                 raise SpecError(f"unknown mode {mode!r} of randomise; {nearest(mode, get_args(Mode))}")
+        object.__setattr__(self, "methods", tuple(map(pinned, self.methods)))
 
     def run(self, model: Any, examples: Sequence[Example], bar: Progress | None = None) -> list[Row]:
         """Return one row per example, method, mode, block and seed; the model is restored bit for bit."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from assay.core.errors import nearest
 from assay.core.spec import Spec
 from assay.core.types import Attribution, Floats
+from assay.explainers.methods import learned_parts, pinned
 from assay.explainers.protocols import MethodFacts
 
 PRESETS = {  # the parameters that each preset uses
@@ -54,6 +55,8 @@ class Ensemble:
     def __post_init__(self) -> None:
         if not self.methods:
             raise ValueError("an ensemble needs at least one method")
+        if not isinstance(self.methods, str):
+            object.__setattr__(self, "methods", tuple(map(pinned, self.methods)))
         if isinstance(self.methods, str) and self.methods not in PRESETS:
             raise ValueError(
                 f"unknown ensemble {self.methods!r}; {nearest(self.methods, PRESETS)}, or a [list] of methods"
@@ -65,9 +68,17 @@ class Ensemble:
                 raise ValueError(f"{name} does not apply to {where}")
 
     @property
-    def parts(self) -> Sequence[str]:
+    def title(self) -> str | None:
+        """Name for tables where a member was fitted: without its folder. None: the spec as it was given."""
+        if not learned_parts(self):
+            return None
+        names = [str(part) if isinstance(part, str) else part.title for part in self.parts]
+        return f"ensemble([{', '.join(names)}])"
+
+    @property
+    def parts(self) -> Sequence[Any]:
         if not isinstance(self.methods, str):
-            return [str(method) for method in self.methods]
+            return [str(method) if isinstance(method, Spec) else method for method in self.methods]
         # LIME comes first: the ensemble takes its value and scale from its first member
         top3 = [
             _spec("lime", samples=self.samples),

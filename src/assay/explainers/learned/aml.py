@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from assay.core.errors import SpecError, UnsupportedError
 from assay.core.ranges import POSITIVE, Range, check_ranges
 from assay.core.types import Scores
 from assay.explainers.learned.parts.attribution_model import Reading
-from assay.explainers.learned.parts.fitted import Fitted, class_outputs
+from assay.explainers.learned.parts.fitted import Fitted, class_outputs, is_signed
 from assay.explainers.learned.parts.folder import load_fitted
 from assay.explainers.learned.parts.method import LearnedMethod
 from assay.explainers.learned.parts.refine import (
@@ -20,6 +21,7 @@ from assay.explainers.learned.parts.refine import (
     MaskPath,
     Selection,
     chosen,
+    copies_at_once,
     logit_path,
     noise_path,
     oracle_steps,
@@ -70,9 +72,9 @@ class Aml(LearnedMethod):
     @property
     def facts(self) -> MethodFacts:
         signed, scale, encoder = True, "probability", False
-        if self.folder or self.fitted is not None:
-            loaded = self.loaded
-            signed, scale, encoder = loaded.signed, loaded.scale, loaded.card["architecture"] == "encoder"
+        if (card := self.known_card) is not None:
+            signed, scale = is_signed(card["settings"]), card["scale"]
+            encoder = card["architecture"] == "encoder"
         steps = "" if not self.steps else " + 2 steps (f + b)"
         return MethodFacts(
             scale=scale if signed and not self.steps else "probability",  # type: ignore[arg-type]
@@ -82,6 +84,15 @@ class Aml(LearnedMethod):
             passes=("1 f + 1 f of its encoder" if encoder else "1 f") + steps,
             memory="L x T x D",
         )
+
+    @property
+    def hindsight(self) -> str:
+        """The metric that chooses among the steps of each text, where the metric itself does."""
+        return (self.metric or str(self.loaded.card["metric"])) if self.selection == "oracle" else ""
+
+    def _said(self, step: list[int]) -> dict[str, Any]:
+        more = {"chosen_by": [f"{self.hindsight}, in hindsight"] * len(step)} if self.hindsight else {}
+        return {"step": step, **more}
 
     @property
     def rows(self) -> int:
@@ -96,7 +107,7 @@ class Aml(LearnedMethod):
             outputs = fitted.scores(model, batch, reading, targets)
         if self.steps:
             scores, step = self._refined(fitted, model, batch, targets, reading, outputs)
-            return Scores(torch.where(batch.playing, scores, 0.0), {"step": step}, reading.logits)
+            return Scores(torch.where(batch.playing, scores, 0.0), self._said(step), reading.logits)
         if not fitted.signed:
             return Scores(torch.where(batch.playing, outputs.sigmoid(), 0.0), logits=reading.logits)
         self._check_scale(fitted, targets)
@@ -125,34 +136,48 @@ class Aml(LearnedMethod):
         if self.tune == "logits":
             inputs = self._inputs(fitted, model, batch, targets)
             return self._choose(fitted, model, batch, targets, logit_path(inputs, start, descent))
-        found = [
-            self._tuned_weights(fitted, model, batch.take([i]), targets.take([i]), reading, i, descent)
-            for i in range(len(batch))
-        ]
-        return torch.cat([mask for mask, _ in found]), [step for _, (step,) in found]
+        most = copies_at_once(fitted.attributor_for(model), self._trains)
+        parts = [list(range(len(batch)))[start : start + most] for start in range(0, len(batch), most)]
+        found = [self._tuned_weights(fitted, model, batch, targets, reading, part, descent) for part in parts]
+        return torch.cat([masks for masks, _ in found]), [step for _, steps in found for step in steps]
+
+    def _trains(self, name: str) -> bool:
+        """Whether a weight of the attribution model is tuned; label vectors and embeddings stay, as in the paper."""
+        kept = (".labels.", ".classes.", ".embeddings.")
+        if any(part in name for part in kept) or name in ("gain", "offset", "reference"):
+            return False
+        return self.tune == "all" or ".encoder." not in name
 
     def _tuned_weights(
-        self, fitted: Fitted, model: Model, one: Batch, targets: Targets, reading: Reading, i: int, descent: Descent
+        self,
+        fitted: Fitted,
+        model: Model,
+        batch: Batch,
+        targets: Targets,
+        reading: Reading,
+        part: list[int],
+        descent: Descent,
     ) -> tuple[Tensor, list[int]]:
-        own = Reading(reading.logits[i : i + 1], None if reading.states is None else reading.states[i : i + 1])
+        batch, targets = batch.take(part), targets.take(part)
+        states = [None if reading.states is None else reading.states[[i]] for i in part]
+        alone = [(batch.take([k]), Reading(reading.logits[[i]], states[k])) for k, i in enumerate(part)]
 
-        def logits_of(attributor: Any) -> Tensor:
-            out = class_outputs(attributor, model, one, own, targets.labels, soft=fitted.soft)
-            return fitted.mask_logits(out, one.playing)
+        def logits_of(copies: Sequence[Any]) -> Tensor:
+            rows = [
+                class_outputs(own, model, one, read, targets.labels[[k]], soft=fitted.soft)
+                for k, (own, (one, read)) in enumerate(zip(copies, alone, strict=True))
+            ]
+            return fitted.mask_logits(torch.cat(rows), batch.playing)
 
-        def trained(name: str) -> bool:  # label vectors and embeddings stay, as in the paper
-            if ".labels." in name or ".embeddings." in name or name in ("gain", "offset"):
-                return False
-            return self.tune == "all" or ".encoder." not in name
-
-        inputs = self._inputs(fitted, model, one, targets)
-        path = weight_path(inputs, fitted.attributor_for(model), logits_of, trained, descent)
-        return self._choose(fitted, model, one, targets, path)
+        inputs = self._inputs(fitted, model, batch, targets)
+        path = weight_path(inputs, fitted.attributor_for(model), logits_of, self._trains, descent)
+        return self._choose(fitted, model, batch, targets, path)
 
     def _inputs(self, fitted: Fitted, model: Model, batch: Batch, targets: Targets) -> Any:
         reference = fitted.card["reference"]
         spread = fitted.card["spread"] if model.task == "regression" else None
-        return masked_batch(model, batch, targets, reference, soft=fitted.soft, spread=spread)
+        learned = fitted.attributor_for(model).reference
+        return masked_batch(model, batch, targets, reference, soft=fitted.soft, spread=spread, learned=learned)
 
     def _choose(
         self, fitted: Fitted, model: Model, batch: Batch, targets: Targets, path: MaskPath

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from assay.core.errors import SpecError
@@ -41,12 +41,12 @@ class AmlFit:
     'comprehensiveness - sufficiency'."""
     protocol: str = "eraser"
     """How the metric removes units: eraser, thesis, aml or aml_code."""
-    objective: Objective = "shapley"
-    """What is learnt: shapley (signed parts of the value, from outputs of masked texts), masking (the losses of AML) or
-    both."""
+    objective: Objective = "logistic"
+    """What is learnt: logistic (parts of the log-odds, by logistic regression on masked texts), shapley (Shapley
+    values, as FastSHAP), masking (the losses of AML), or both (shapley and masking)."""
     architecture: Architecture = "trunk"
     """trunk: a head on the explained model's own hidden states. encoder: an encoder of its own, as in the paper."""
-    base: str | None = None
+    base: str | None = field(default=None, metadata={"folder": True})
     """Folder or hub id of the encoder. Default: the explained model's own weights."""
     layers: Layers = "all"
     """Hidden states that a trunk reads: a learnt mixture of all layers, or the last layer."""
@@ -55,11 +55,11 @@ class AmlFit:
     join: Join = "max"
     """How scores go from an encoder's tokens to those of a model with another tokenizer: max, mean or min."""
     removal: str | None = None
-    """How units are removed while fitting. Default: as the metric does; for masking, the model's default."""
+    """How units are removed while fitting. Default: as the metric does; for masking and both, the model's default."""
     scale: Scale = "probability"
-    """The value whose parts are learnt (shapley): probability, log_probability, log_odds or logit."""
+    """The value whose parts are learnt (shapley, both): probability, log_probability, log_odds or logit."""
     masks: int = 16
-    """Masks of each text (shapley); they run once."""
+    """Masks of each text (logistic, shapley, both); they run once."""
     preservation: float = 1.0
     """Weight of the loss that keeps the prediction (masking)."""
     sparsity: float = 1.0
@@ -71,7 +71,9 @@ class AmlFit:
     sparsity_form: SparsityLoss = "bce"
     """Form of the sparsity loss: bce is -log(1 - a), l1 is a."""
     masking: Masking = "blend"
-    """Masks blend embeddings, or are rounded to 0 and 1 (hard)."""
+    """Masks blend embeddings, or are rounded to 0 and 1 (hard); their gradient is that of blending."""
+    learned_reference: bool = False
+    """Masks blend with an embedding that is learnt too, instead of the removal's (masking)."""
     target: Literal["soft", "one_hot"] = "soft"
     """What the masked text shall give: the model's whole output, or the explained class alone."""
     other_classes: float = 0.2
@@ -81,7 +83,7 @@ class AmlFit:
     batch_size: int = 20
     """Texts per step."""
     learning_rate: float | None = None
-    """Peak learning rate. Default: 3e-3 for a trunk, 2e-4 for an encoder."""
+    """Peak learning rate. Default: 1e-3 for a trunk, 2e-4 for an encoder."""
     validate_every: float = 1.0
     """Epochs between validations; 0.25 is four times per epoch."""
     patience: int | None = None
@@ -99,13 +101,15 @@ class AmlFit:
         _ = self.criterion
         if self.masks % 2:
             raise SpecError(f"masks={self.masks}: give an even number, because masks come in pairs")
-        if self.objective != "shapley" and not (self.preservation or self.inverse):
+        if self.masks_softly and not (self.preservation or self.inverse):
             raise SpecError("preservation and inverse are both 0, so a mask would learn nothing; give one a weight")
-        if self.search is not None and self.objective == "shapley":
+        if self.search is not None and not self.masks_softly:
             raise SpecError(
-                "search tunes the weights of the masking losses, which objective=shapley does not have; give "
+                f"search tunes the weights of the masking losses, which objective={self.objective} does not have; give "
                 "objective=masking or both"
             )
+        if self.learned_reference and self.objective not in ("masking", "both"):
+            raise SpecError("learned_reference is what masks blend with; give objective=masking or both too")
         if self.base is not None and self.architecture != "encoder":
             raise SpecError(f"base={self.base!r} is for architecture=encoder; give that too, or leave base out")
 
@@ -116,12 +120,21 @@ class AmlFit:
         return criterion_of(self.metric, self.protocol)
 
     @property
+    def masks_softly(self) -> bool:
+        """Whether soft masks are learnt, which blend embeddings."""
+        return self.objective in ("masking", "both")
+
+    @property
+    def learnt_scale(self) -> Scale:
+        return "log_odds" if self.objective == "logistic" else self.scale
+
+    @property
     def soft(self) -> bool:
         return self.target == "soft"
 
     @property
     def rate(self) -> float:
-        return self.learning_rate or (3e-3 if self.architecture == "trunk" else 2e-4)
+        return self.learning_rate or (1e-3 if self.architecture == "trunk" else 2e-4)
 
     @property
     def recipe(self) -> Recipe:

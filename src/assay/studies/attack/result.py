@@ -11,6 +11,7 @@ from typing import Any
 from assay.core.render import write_page
 from assay.evaluation.adversarial.top_k_attack import summary
 from assay.reports.method_style import short_names
+from assay.reports.notebook import Block, Line
 from assay.reports.study_result import StudyResult
 from assay.studies.attack.study import Attack
 
@@ -47,6 +48,27 @@ class Attacked(StudyResult):
         return [
             *([TOO_FAR.format(reach=f"{reach:.2g}")] if reach > 1 else []),
             *(_sentence(o, [r for r in self.summary if r["objective"] == o]) for o in self.study.objectives),
+        ]
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The success rates, for each objective."""
+        names = short_names(self.methods)
+        return [
+            Block(
+                objective,
+                "success rate, lower is more stable",
+                [
+                    Line(
+                        names[row["method"]],
+                        *row["succeeded"],
+                        f"moving words by {row['moved'][0]:.2g} times their size",
+                    )
+                    for row in self.summary
+                    if row["objective"] == objective
+                ],
+            )
+            for objective in self.study.objectives
         ]
 
     def to_html(self, path: str | Path, command: str | None = None) -> None:

@@ -41,6 +41,7 @@ class Evaluation:
     shown: Mapping[str, tuple[Attribution, ...]]  # method -> attributions of the first examples
     unit_counts: NDArray[np.int64]  # (N,4) units, units past the length limit, and both of rationale units
     by_size: Mapping[str, Mapping[str, NDArray[np.float64]]] = field(default_factory=dict)  # signs of scores ignored
+    counts: Mapping[str, Mapping[str, NDArray[np.float64]]] = field(default_factory=dict)  # method -> name -> (N,)
     margin: float | None = None  # None: that of each metric
     provenance: Mapping[str, Any] = field(default_factory=dict)
     preset: PresetUse | None = None  # that its settings come from
@@ -93,6 +94,7 @@ class Evaluation:
             shown={k: tuple(a for rows in slices for a in _attributions(rows, k)) for k in methods},
             unit_counts=column("unit_counts").astype(np.int64),
             by_size={m: {k: column("by_size", m, k) for k in rows} for m, rows in _by_size(slices).items()},
+            counts={k: {c: column("counts", k, c) for c in names} for k, names in slices[0].get("counts", {}).items()},
             margin=task.settings.margin,
             provenance=versions(),
             preset=preset,

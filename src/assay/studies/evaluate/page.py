@@ -174,7 +174,10 @@ def _about_methods(result: Result) -> str:
 
 
 def _rankings(result: Result) -> list[Ranking]:
-    return [ranking(metric, comparison, result.method_styles) for metric, comparison in result.comparisons.items()]
+    return [
+        ranking(metric, comparison, result.method_styles, result.evaluation.methods)
+        for metric, comparison in result.comparisons.items()
+    ]
 
 
 def _curves(result: Result) -> list[Curve]:

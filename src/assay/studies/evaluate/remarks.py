@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from assay.core.notices import filled
 from assay.explainers.given import Given
+from assay.explainers.learned.parts.worth import doubt
+from assay.explainers.methods import learned_parts
 from assay.explainers.starved import is_starved, sampling_methods, starved_message
 from assay.statistics.sentences import listed, number
 from assay.statistics.verdict import Comparison
@@ -20,7 +23,13 @@ def warnings_of(evaluation: Evaluation) -> list[str]:
     """What makes results weaker than they look: said by the verb, in the terminal and on the page."""
     limit = past_limit(evaluation)
     found = [evaluation.labels.warning, *_starved(evaluation), limit.sentence if limit else "", _unlabelled(evaluation)]
-    found += [*_without_class(evaluation), _not_measured(evaluation)]
+    found += [
+        *hindsight_sentences(evaluation.methods),
+        *_counted(evaluation),
+        *_without_class(evaluation),
+        _not_measured(evaluation),
+        *_no_better_than_chance(evaluation),
+    ]
     found += evaluation.preset.warnings if evaluation.preset else []
     return [sentence for sentence in found if sentence]
 
@@ -100,6 +109,12 @@ def _without_class(evaluation: Evaluation) -> list[str]:
     return found
 
 
+def _no_better_than_chance(evaluation: Evaluation) -> list[str]:
+    """Fitted explainers that their own validation advises against."""
+    explainers = {e.title: e.known_card for m in evaluation.methods.values() for e in learned_parts(m)}
+    return [f"{name} {why}" for name, card in explainers.items() if card is not None and (why := doubt(card))]
+
+
 def _starved(evaluation: Evaluation) -> list[str]:
     """Sampling methods with too few samples for the longest inputs."""
     units = evaluation.unit_counts[:, 0] - evaluation.unit_counts[:, 1]  # that the model reads
@@ -110,6 +125,22 @@ def _starved(evaluation: Evaluation) -> list[str]:
             count, most = int(starved.sum()), int(units[starved].max())
             found.append(filled(starved_message(method), count, len(units), most) + ".")
     return list(dict.fromkeys(found))
+
+
+def hindsight_sentences(methods: Mapping[str, Any]) -> list[str]:
+    """Which methods chose their explanation of each text by a metric, as only a search may."""
+    return [
+        f"{name} keeps for each text the explanation that is best by {metric}: a choice in hindsight, which even noise "
+        "gains from. Compare it only with searches (greedy, beam_search) and with noise that is chosen in the same way "
+        "(tune=noise)."
+        for name, method in methods.items()
+        if (metric := getattr(method, "hindsight", ""))
+    ]
+
+
+def _counted(evaluation: Evaluation) -> list[str]:
+    """What methods say about what they counted."""
+    return [f"{name} {evaluation.methods[name].remark(counts)}." for name, counts in evaluation.counts.items()]
 
 
 def _unsigned(evaluation: Evaluation, measured: Sequence[str]) -> str:

@@ -133,9 +133,9 @@ class Result:
         return f"<Result: {e.summary}>\n{self.overall}"
 
     def _repr_html_(self) -> str:
-        from assay.studies.evaluate.notebook import fragment
+        from assay.studies.evaluate.notebook import in_notebook
 
-        return fragment(self)
+        return in_notebook(self)
 
     @cached_property
     def warnings(self) -> list[str]:

@@ -48,7 +48,7 @@ class Evaluate:
     protocol: str = "eraser"
     """How faithfulness metrics remove units: eraser, thesis, aml or aml_code."""
     removal: str | None = None
-    """How methods remove units: mask_token, delete, pad, unk, zero, mean_colour. Default: the model's own."""
+    """How methods remove units: mask_token, delete, pad, unk, zero, random_token, mean_colour. Default: the model's."""
     units: str = "token"
     """What is scored: token, word, sentence or patch."""
     special_tokens: SpecialTokens = field(default="protected", metadata={"unsaid": "protected"})

@@ -76,6 +76,7 @@ class RankingRow:
     mean: Measurement
     by_size: str  # mean if signs are ignored; empty: not computed
     unsigned: bool  # beside signed methods, where it matters
+    chosen_by: str  # the metric that chose the explanations in hindsight; empty: none
 
 
 @dataclass(frozen=True)
@@ -90,15 +91,23 @@ class Ranking:
     rows: Sequence[RankingRow]
 
 
-def ranking(metric: str, comparison: Comparison, styles: Styles) -> Ranking:
+def ranking(metric: str, comparison: Comparison, styles: Styles, methods: Mapping[str, Any]) -> Ranking:
     axis = bar_axis(comparison)
     reference = comparison[comparison.control].value if comparison.control else None
-    rows = [_ranking_row(s, comparison, styles[s.method], axis, reference) for s in comparison.standings]
+    rows = [
+        _ranking_row(s, comparison, styles[s.method], axis, reference, getattr(methods.get(s.method), "hindsight", ""))
+        for s in comparison.standings
+    ]
     return Ranking(metric, comparison.better, comparison.n, number(axis.low), number(axis.high), rows)
 
 
 def _ranking_row(
-    standing: Standing, comparison: Comparison, style: MethodStyle, axis: Axis, reference: float | None
+    standing: Standing,
+    comparison: Comparison,
+    style: MethodStyle,
+    axis: Axis,
+    reference: float | None,
+    chosen_by: str,
 ) -> RankingRow:
     bar = interval_bar(standing, style, axis, reference)
     two_readings = any(s.by_size is not None for s in comparison.standings)
@@ -110,6 +119,7 @@ def _ranking_row(
         Measurement.of(standing, comparison.margin),
         by_size="" if standing.by_size is None else number(standing.by_size),
         unsigned=two_readings and standing.by_size is None and not style.control,
+        chosen_by=chosen_by,
     )
 
 

@@ -19,6 +19,7 @@ from assay.core.user_code import identity
 from assay.evaluation.attribution_metric import descending_order, rationale_units, without_unseen
 from assay.evaluation.metrics import is_faithfulness
 from assay.experiments.job import JobContext, JobResult, Row
+from assay.explainers.protocols import Counting
 from assay.explainers.round import Round
 from assay.explainers.session import Session
 from assay.faithfulness.measuring import metric_removal, target_values
@@ -157,6 +158,7 @@ def evaluate_slice(
         "examples": [example.id for _, example in examples],
         "values": {name: drawn.mean(by_method) for name, by_method in values.items()},
         **({"by_size": by_size} if by_size else {}),
+        **({"counts": counts} if (counts := counted(session.methods, attributions)) else {}),
         "weights": weights(metrics, attributions, examples),
         "curves": {name: drawn.mean(by_method) for name, by_method in curves.items()},
         "agreement": agreement(attributions, agreement_measure),
@@ -178,6 +180,15 @@ def measured(
     return {
         method: [None if a is None else metric.measure(a, e) for a, (_, e) in zip(row, examples, strict=True)]
         for method, row in attributions.items()
+    }
+
+
+def counted(methods: Mapping[str, Any], attributions: Mapping[str, Attributions]) -> dict[str, dict[str, list[Any]]]:
+    """What methods counted in each example, by method and name."""
+    return {
+        name: {count: [a.extra[count] for a in attributions[name]] for count in method.counts}
+        for name, method in methods.items()
+        if isinstance(method, Counting)
     }
 
 

@@ -12,9 +12,17 @@ from assay.evaluation.roar.masks import Amount, By, amounts
 from assay.experiments.job import Job
 from assay.experiments.study import ReportContext, StudyContext, StudyReport
 from assay.experiments.training_task import KEPT_FILES
-from assay.explainers.methods import named_methods
+from assay.explainers.methods import fit_jobs, named_methods
 from assay.studies.measurable.tasks import CurveTask, MaskedFinetuningTask
-from assay.studies.roar.study import METHODS, RANDOM, check_family, check_steps, specs_of, trained_model
+from assay.studies.roar.study import (
+    METHODS,
+    RANDOM,
+    check_family,
+    check_other_models,
+    check_steps,
+    specs_of,
+    trained_model,
+)
 from assay.studies.roar.tasks import RankTask, RoarData
 
 
@@ -68,6 +76,7 @@ class Measurable:
         """One training, then a job per method."""
         model, source = trained_model(context, self.test, self.test_limit)
         check_family(self.specs, source.training.train)
+        check_other_models(self.specs, "A measurable model is fine-tuned with masks first, which makes it another one")
         spec = {
             "kind": "measurable_train",
             "revision": MaskedFinetuningTask.revision,
@@ -102,7 +111,7 @@ class Measurable:
         }
         tags = {**context.tags, "method": name, "masked": "curve"}
         task = CurveTask(rank, tuple(self.steps), rerank=name != RANDOM)
-        return Job(task, spec, tags, context.model, context.data, None, (training.key,))
+        return Job(task, spec, tags, context.model, context.data, None, (training.key, *fit_jobs([full])))
 
     def report(self, context: ReportContext) -> StudyReport:
         from assay.studies.roar.report import report

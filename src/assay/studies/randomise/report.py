@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.experiments.results import open_model
-from assay.experiments.study import Page, ReportContext, StudyReport
+from assay.experiments.study import ReportContext, StudyReport
+from assay.reports.cell_pages import cell_pages
 from assay.reports.grid_figures import draw
 from assay.studies.randomise.figures import figures
 from assay.studies.randomise.page import page
@@ -12,11 +12,4 @@ from assay.studies.randomise.study import Randomise
 
 
 def report(context: ReportContext) -> StudyReport:
-    pages = []
-    for cell in context.cells:
-        records = cell.records(context.store)
-        if records is not None and isinstance(cell.study, Randomise):
-            model, rows = open_model(cell.model, context.store), [row for record in records for row in record.rows]
-            result = Randomised(model, cell.data.load(), cell.study, rows, cell.preset)
-            pages.append(Page(cell.title, page(result)))
-    return StudyReport(list(context.rows), pages, draw(context, figures))
+    return StudyReport(list(context.rows), cell_pages(context, Randomise, Randomised, page), draw(context, figures))

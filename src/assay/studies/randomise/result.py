@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +12,9 @@ import numpy as np
 
 from assay.core.render import write_page
 from assay.evaluation.sanity.layer_randomisation import summary
+from assay.explainers.methods import learned_parts
 from assay.reports.method_style import short_names
+from assay.reports.notebook import Block, Line
 from assay.reports.study_result import StudyResult
 from assay.statistics.sentences import listed
 from assay.studies.randomise.study import Randomise
@@ -57,8 +60,21 @@ class Randomised(StudyResult):
 
     @property
     def verdict(self) -> list[str]:
-        """One sentence per mode."""
-        return [_sentence(mode, self.deepest(mode)) for mode in self.study.modes]
+        """One sentence per mode, and how to read it for explainers that were fitted."""
+        return [*(_sentence(mode, self.deepest(mode)) for mode in self.study.modes), *_fitted(self.study.methods)]
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The correlations after re-initialising, for each mode."""
+        names = short_names(self.methods)
+        return [
+            Block(
+                mode,
+                "Spearman's correlation with the original scores",
+                [Line(names[m], row["spearman"], row["low"], row["high"]) for m, row in self.deepest(mode).items()],
+            )
+            for mode in self.study.modes
+        ]
 
     def output(self, mode: str, block: int | None) -> float | None:
         """The model's mean output for the explained class with a block re-initialised; None: that of the intact model.
@@ -76,6 +92,17 @@ class Randomised(StudyResult):
         from assay.studies.randomise.page import page
 
         write_page(page(self, command), path)
+
+
+def _fitted(methods: Sequence[Any]) -> list[str]:
+    names = list(dict.fromkeys(part.title for method in methods for part in learned_parts(method)))
+    if not names:
+        return []
+    were = "was" if len(names) == 1 else "were"
+    return [
+        f"{listed(names)} {were} fitted to the intact model and not again to the broken ones: scores that stay follow "
+        "the text rather than the model; scores that change read the model, which does not make them right."
+    ]
 
 
 def _sentence(mode: str, deepest: dict[str, dict[str, Any]]) -> str:

@@ -14,6 +14,7 @@ from assay.evaluation.roar.verdict import ENOUGH, FAITHFUL, INCONCLUSIVE, NOT_FA
 from assay.experiments.preset import PresetUse
 from assay.experiments.status import Status
 from assay.reports.method_style import MethodStyle, method_styles, short_names
+from assay.reports.notebook import Block, Line, fragment
 from assay.statistics.bootstrap import Interval
 from assay.statistics.sentences import listed
 from assay.studies.roar.curves import Curves
@@ -36,6 +37,15 @@ class RoarResult:
     def __repr__(self) -> str:
         verdict = "\n".join(self.verdict)
         return f"<RoarResult: {len(self.curves)} sets of curves, {self.score}>\n{printable(verdict)}"
+
+    def _repr_html_(self) -> str:
+        return fragment(self.verdict, f"ROAR by {self.score}", self.blocks)
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The areas with the intervals that decide, for each of the curves."""
+        pairs = zip(self.curves, self.judged, strict=True)
+        return [_block(title(curves), judged) for curves, judged in pairs if judged]
 
     @cached_property
     def judged(self) -> list[dict[str, Faithfulness]]:
@@ -82,6 +92,12 @@ def sentence(name: str, judged: Mapping[str, Faithfulness], behind: Mapping[str,
 def ranked(judged: Mapping[str, Faithfulness]) -> list[str]:
     """Methods by their areas, largest first; unknown areas last."""
     return sorted(judged, key=lambda m: (_unknown(judged[m]), -judged[m].value))
+
+
+def _block(name: str, judged: Mapping[str, Faithfulness]) -> Block:
+    names, order = short_names(list(judged)), [(m, judged[m]) for m in ranked(judged)]
+    lines = [Line(names[m], f.value, f.both.low, f.both.high, WORDS[f.verdict]) for m, f in order]
+    return Block(name, "area between random and the method, higher is better", lines)
 
 
 def _unknown(faithfulness: Faithfulness) -> bool:

@@ -14,7 +14,7 @@ from assay.experiments.job import Job, Task
 from assay.experiments.references import TrainedModel
 from assay.experiments.study import ReportContext, StudyContext, StudyReport
 from assay.explainers import METHODS as CATALOGUE
-from assay.explainers.methods import named_methods
+from assay.explainers.methods import fit_jobs, learned_parts, named_methods
 from assay.explainers.supported import supported
 from assay.studies.roar.tasks import RankTask, RetrainTask, RoarData, UnmaskedTask
 from assay.training.scratch import is_scratch
@@ -83,6 +83,9 @@ class Roar:
         """Per method: nothing masked, each step, everything masked. Methods share jobs where they can."""
         model, source = trained_model(context, self.test, self.test_limit)
         check_family(self.specs, source.training.train)
+        if self.recursive:
+            why = "Recursive ROAR ranks words with retrained models; rank once (recursive: false)"
+            check_other_models(self.specs, why)
         maker = _JobMaker(self, context, model, source)
         return [job for name in self.specs for job in maker.method(name)]
 
@@ -99,8 +102,9 @@ def specs_of(methods: tuple[str, ...]) -> dict[str, str]:
     for name in specs:
         if name not in MEASURES and (head := parse(name).name) not in CATALOGUE.names:
             raise SpecError(f"unknown method {head!r}; {nearest(head, [*MEASURES, *CATALOGUE.names])}")
-    named_methods(specs.values())
-    return specs
+    titles = named_methods(specs.values())  # of fitted explainers: without folders and keys
+    pairs = zip(specs.items(), titles.items(), strict=True)
+    return {title if learned_parts(method) else name: spec for (name, spec), (title, method) in pairs}
 
 
 def check_steps(specs: Mapping[str, str], steps: Sequence[Amount], step: int) -> None:
@@ -117,6 +121,15 @@ def check_family(specs: Mapping[str, str], base: str) -> None:
     for name, spec in specs.items():
         if family is not None and (why := supported(parse(spec).name).get(family)):
             raise SpecError(f"{name} does not work on {family}: {why}")
+
+
+def check_other_models(specs: Mapping[str, str], why: str) -> None:
+    """Refuse explainers that were fitted to one model where others are explained, unless they may explain any."""
+    for name, method in named_methods(specs.values()).items():
+        if any(not part.any_model for part in learned_parts(method)):
+            raise SpecError(
+                f"{name} was fitted to one model. {why}, leave it out, or allow other models (any_model=True)"
+            )
 
 
 def trained_model(context: StudyContext, test: str, test_limit: int | None) -> tuple[TrainedModel, RoarData]:
@@ -183,7 +196,9 @@ class _JobMaker:
             "seed": seed,
             "test": self.test,
         }
-        return self._job(task, spec, (key, *extra), name, f"ranks for {amount.k}", artifact=True, temporary=True)
+        return self._job(
+            task, spec, (key, *extra, *fit_jobs([full])), name, f"ranks for {amount.k}", artifact=True, temporary=True
+        )
 
     def retrain(self, name: str, amount: Amount | None, rank: str | None) -> Job:
         spec = {

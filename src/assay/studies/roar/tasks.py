@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from assay.core.errors import InputError
 from assay.core.progress import Progress
 from assay.core.rng import generator
-from assay.core.types import Example, Span
+from assay.core.types import Example, Span, Target
 from assay.datasets.dataset import Dataset
 from assay.evaluation.roar.masks import Amount, order, whole
 from assay.experiments.job import JobContext, JobResult, Row
@@ -124,8 +124,10 @@ class RankTask:
         return out
 
     def _chunk(self, session: Session, data: Dataset, chunk: Sequence[tuple[int, Example]]) -> Iterator[Explained]:
-        targets = [gold_label(e, data, session.model) if self.target == "gold" else None for _, e in chunk]
-        for a in session.explain_chunk(chunk, targets, Progress("", None, show=False))[self.method]:
+        gold = [gold_label(e, data, session.model) if self.target == "gold" else None for _, e in chunk]
+        targets = [Target(label) if isinstance(label, int) else label for label in gold]
+        (explained,) = session.explain_chunk(chunk, targets, Progress("", None, show=False)).values()
+        for a in explained:
             seen = [u for u, unit in enumerate(a.units) if unit.seen]
             values = a.scores[seen].astype(np.float64)
             spans = [Span(PRIMARY, a.units[u].start, a.units[u].end) for u in seen]

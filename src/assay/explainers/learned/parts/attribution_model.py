@@ -13,6 +13,7 @@ from transformers import PreTrainedModel
 
 from assay.core.errors import InputError, UnsupportedError
 from assay.explainers.learned.parts.alignment import alignment, carried_over
+from assay.explainers.learned.parts.block import DROPOUT, Block
 from assay.explainers.learned.parts.forms import Join, Layers
 from assay.models import hooks
 from assay.models.encode import TextEncoder
@@ -20,6 +21,7 @@ from assay.models.encoding import Batch
 from assay.models.identity import tokenizer_hash
 from assay.models.model import Model
 
+WIDTH = 192  # of the head of a trunk
 NO_TEXT = "an attribution model with an encoder of its own reads texts; use architecture=trunk for images"
 
 
@@ -33,22 +35,23 @@ class Reading(NamedTuple):
 class Trunk(nn.Module):
     """A head on the explained model's own hidden states; costs little more than the prediction.
 
-    h = sum_l softmax(m)_l norm(h_l) over all layers, or h of the last one; output = w . tanh((1 + A q) * W h + B q), q
-    the mixture of classes.
+    x = W sum_l m_l * norm(h_l) + B q over all layers l, or the last one, with q the mixture of classes; a small
+    transformer block lets the positions learn of each other; output = w . norm(block(x)).
     """
 
     def __init__(self, layers: int, width: int, classes: int, use: Layers = "all") -> None:
         super().__init__()
         self.use = use
-        self.mix = nn.Parameter(torch.zeros(layers if use == "all" else 1))
-        self.inner = nn.Linear(width, width)
-        self.scale = nn.Linear(classes, width, bias=False)
-        self.shift = nn.Linear(classes, width)
-        self.outer = nn.Linear(width, 1)
-        nn.init.zeros_(self.scale.weight)
-        for layer in (self.shift, self.outer):
-            nn.init.normal_(layer.weight, std=0.02)
-            nn.init.zeros_(layer.bias)
+        self.layers = layers if use == "all" else 1
+        self.mix = nn.Parameter(torch.full((self.layers, width), 1 / self.layers))
+        self.inner = nn.Linear(width, WIDTH)
+        self.classes = nn.Linear(classes, WIDTH)
+        self.dropout = nn.Dropout(DROPOUT)
+        self.block = Block(WIDTH)
+        self.norm = nn.LayerNorm(WIDTH)
+        self.outer = nn.Linear(WIDTH, 1)
+        nn.init.normal_(self.outer.weight, std=0.02)
+        nn.init.zeros_(self.outer.bias)
 
     def read(self, model: Model, batch: Batch, logits: Tensor | None = None) -> Reading:
         """The logits and hidden states of the explained model, in one pass."""
@@ -59,11 +62,9 @@ class Trunk(nn.Module):
         """(B,T) outputs for the mixture of classes (B,C)."""
         assert reading.states is not None
         states = reading.states.to(self.outer.weight)
-        share = self.mix.softmax(0).view(-1, 1, 1)
-        mixed = (nn.functional.layer_norm(states, states.shape[-1:]) * share).sum(1)  # (B,T,D)
-        q = classes.to(mixed)
-        inner = self.inner(mixed) * (1 + self.scale(q)).unsqueeze(1) + self.shift(q).unsqueeze(1)
-        out: Tensor = self.outer(inner.tanh()).squeeze(-1)
+        mixed = torch.einsum("bltd,ld->btd", nn.functional.layer_norm(states, states.shape[-1:]), self.mix)
+        x = self.dropout(self.inner(mixed)) + self.classes(2 * classes.to(mixed) - 1).unsqueeze(1)
+        out: Tensor = self.outer(self.norm(self.block(x, batch.mask > 0))).squeeze(-1)
         return out
 
 
@@ -190,6 +191,8 @@ class Attributor(nn.Module):
         self.model = model
         self.gain = nn.Parameter(torch.tensor(4.0))
         self.offset = nn.Parameter(torch.tensor(0.0))
+        self.reference: nn.Parameter | None
+        self.register_parameter("reference", None)  # (D,) what masks blend with, where that is learnt too
 
     def read(self, model: Model, batch: Batch, logits: Tensor | None = None) -> Reading:
         return self.model.read(model, batch, logits)

@@ -44,7 +44,7 @@ class Fitted:
     @property
     def signed(self) -> bool:
         """Whether scores are parts of the explained value; otherwise they are masks in (0,1)."""
-        return bool(self.settings["objective"] != "masking")
+        return is_signed(self.settings)
 
     @property
     def scale(self) -> Scale:
@@ -122,6 +122,11 @@ class Fitted:
         centred = torch.where(playing, outputs - (outputs * playing).sum(1, keepdim=True) / count, 0.0)
         size = (centred.square().sum(1, keepdim=True) / count).sqrt().clamp(min=1e-9)
         return SPREAD * centred / size
+
+
+def is_signed(settings: Mapping[str, Any]) -> bool:
+    """Whether the scores of an explainer with these settings are parts of the explained value."""
+    return bool(settings["objective"] != "masking")
 
 
 def class_outputs(

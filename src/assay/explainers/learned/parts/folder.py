@@ -37,6 +37,8 @@ def _loaded(folder: str, digest: str) -> Fitted:
     try:
         weights = load_file(str(path / WEIGHTS))
         attributor = _empty_attributor(path, card)
+        if "reference" in weights:
+            attributor.reference = torch.nn.Parameter(torch.zeros_like(weights["reference"]))
         attributor.load_state_dict(weights)
     except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError, OSError) as error:
         raise damaged(path, error) from error

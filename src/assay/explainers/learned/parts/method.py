@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
-from assay.core.errors import SpecError
+from assay.core.errors import AssayError, ModelError, SpecError
 from assay.core.spec import Spec, file_name
-from assay.explainers.learned.parts.saved import folder_digest, found_folder, read_card
+from assay.explainers.learned.parts.model_card import model_card
+from assay.explainers.learned.parts.saved import CARD, README, WEIGHTS, folder_digest, found_folder, read_card
 from assay.models.model import Model
 
 IN_MEMORY = "in_memory"  # name of an explainer that no folder holds
+Places = Callable[[str], Sequence[Path]]  # the folders in which the explainer of a job may be, by its key
+_places: ContextVar[Places | None] = ContextVar("places", default=None)
+
+
+@contextmanager
+def explainers_at(places: Places) -> Iterator[None]:
+    """Where explainers that a plan fits are found: their specs hold keys, which mean the same on every machine."""
+    token = _places.set(places)
+    try:
+        yield
+    finally:
+        _places.reset(token)
 
 
 class Content(Protocol):
@@ -43,11 +58,12 @@ class LearnedMethod:
     explainer: str = ""
     any_model: bool = False
     digest: str = ""  # of the explainer's weights and card; filled in
+    job: str = field(default="", metadata={"unsaid": ""})  # key of the job of a plan that fits it
     folder: str = field(default="", compare=False, repr=False, metadata={"spec": False})
     fitted: Any = field(default=None, compare=False, repr=False, metadata={"spec": False})
 
     def __post_init__(self) -> None:
-        if self.fitted is None and self.explainer:
+        if self.fitted is None and self.explainer and not self.job:
             self._find()
 
     def _find(self) -> None:
@@ -73,24 +89,47 @@ class LearnedMethod:
         if self.fitted is not None:
             held: C = self.fitted
             return held
+        return read(self._planned(CARD, WEIGHTS) if self.job else self._own_folder())
+
+    def _own_folder(self) -> Path:
         if not self.folder:
             name = file_name(type(self).__name__)
             raise SpecError(
                 f"{name} needs a fitted explainer; fit one with `assay fit {name}` (assay.fit) and name its folder: "
                 f"{name}('explainer/')"
             )
-        return read(Path(self.folder))
+        return Path(self.folder)
+
+    def _planned(self, *files: str) -> Path:
+        """The folder of the job that fits it, with these files; the card outlives the weights."""
+        places = _places.get()
+        for folder in () if places is None else places(self.job):
+            if all((folder / name).is_file() for name in files):
+                return folder
+        raise ModelError(f"the explainer {self.explainer} is not there yet; `assay run` the plan that fits it")
 
     @property
     def card(self) -> dict[str, Any]:
         """What the explainer was fitted on, how, and how good it is."""
-        return dict(self.loaded.card)
+        if self.fitted is not None:
+            return dict(self.loaded.card)
+        return read_card(self._planned(CARD), weights=False) if self.job else read_card(self._own_folder())
+
+    @property
+    def known_card(self) -> dict[str, Any] | None:
+        """The card, or None where there is no explainer yet."""
+        try:
+            return self.card if self.explainer else None
+        except ModelError:
+            if not self.job:
+                raise
+            return None
 
     @property
     def title(self) -> str:
         """Name for tables: the folder's last part and what differs from the defaults."""
         name = file_name(type(self).__name__)
-        short = replace(self, digest="", folder="", fitted=None, explainer="") if self.explainer else self
+        short = replace(self, digest="", folder="", fitted=None, explainer="", job="") if self.explainer else self
         more = [f"{key}={value}" for key, value in Spec.of(short, full=False).params]
         return f"{name}({', '.join([self.explainer, *more])})" if self.explainer else name
 
@@ -116,7 +155,7 @@ class LearnedMethod:
         """Save the explainer to a folder, which `assay.load_explainer` reads; returns the method of that folder."""
         path = Path(folder).expanduser()
         self.loaded.save(path)
-        return replace(self, explainer=str(path), folder="", digest="", fitted=None)
+        return replace(self, explainer=str(path), folder="", digest="", job="", fitted=None)
 
     def push_to_hub(self, repo_id: str, *, private: bool = False, token: str | None = None) -> str:
         """Upload the explainer to the Hugging Face hub; returns its address."""
@@ -124,7 +163,15 @@ class LearnedMethod:
 
         with tempfile.TemporaryDirectory() as folder:
             self.loaded.save(Path(folder))
+            (Path(folder) / README).write_text(model_card(self.card, repo_id), encoding="utf-8")
             api = huggingface_hub.HfApi(token=token)
-            address = api.create_repo(repo_id, private=private, exist_ok=True)
-            api.upload_folder(repo_id=repo_id, folder_path=folder, commit_message="Upload an explainer of Assay")
+            try:
+                address = api.create_repo(repo_id, private=private, exist_ok=True)
+                api.upload_folder(repo_id=repo_id, folder_path=folder, commit_message="Upload an explainer of Assay")
+            except Exception as error:  # of the hub, the network or the name
+                why = (str(error).strip() or type(error).__name__).splitlines()[0]
+                raise AssayError(
+                    f"cannot upload the explainer to {repo_id!r}: {why}; log in with `hf auth login`, and write the "
+                    "name as USER/NAME"
+                ) from error
         return str(address)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -20,6 +20,8 @@ from assay.models.model import Model
 from assay.models.target import Targets
 
 Selection = Literal["last", "loss", "oracle"]
+FUSED_ON = ("cpu", "cuda")
+TUNED_WEIGHTS = 50_000_000  # in all copies together; the optimiser needs four numbers for each
 
 
 @dataclass(frozen=True)
@@ -57,17 +59,35 @@ def logit_path(inputs: MaskedBatch, start: Tensor, descent: Descent) -> MaskPath
 def weight_path(
     inputs: MaskedBatch,
     attributor: nn.Module,
-    logits_of: Callable[[nn.Module], Tensor],
+    logits_of: Callable[[Sequence[nn.Module]], Tensor],
     trained: Callable[[str], bool],
     descent: Descent,
 ) -> MaskPath:
-    """Adam on a copy of those weights of the attribution model whose names are `trained`; for one input."""
-    own = copy.deepcopy(attributor)
-    parameters = []
+    """Adam on copies, one for each input, of those weights of the attribution model whose names are `trained`.
+
+    The explained model runs all inputs at once: no weight belongs to two of them, so they stay independent.
+    """
+    copies = [_own_copy(attributor, trained) for _ in range(len(inputs.batch))]
+    parameters = [p for own in copies for name, p in own.named_parameters() if trained(name)]
+    return _path(inputs, lambda: logits_of(copies), parameters, descent)
+
+
+def copies_at_once(attributor: nn.Module, trained: Callable[[str], bool]) -> int:
+    """How many inputs may have copies of the trained weights at the same time."""
+    size = sum(p.numel() for name, p in attributor.named_parameters() if trained(name))
+    return max(1, TUNED_WEIGHTS // max(size, 1))
+
+
+def _own_copy(attributor: nn.Module, trained: Callable[[str], bool]) -> nn.Module:
+    """A copy that shares the tokenizer and everything that is not trained."""
+    shared: list[Any] = [p for name, p in attributor.named_parameters() if not trained(name)]
+    reader = getattr(getattr(attributor, "model", None), "reader", None)
+    shared += [] if reader is None else [reader.tokenizer]
+    own: nn.Module = copy.deepcopy(attributor, {id(thing): thing for thing in shared})
     for name, parameter in own.named_parameters():
-        parameter.requires_grad_(trained(name))
-        parameters += [parameter] if trained(name) else []
-    return _path(inputs, lambda: logits_of(own), parameters, descent)
+        if trained(name):
+            parameter.requires_grad_(True)
+    return own
 
 
 def _path(
@@ -76,7 +96,8 @@ def _path(
     parameters: list[nn.Parameter],
     descent: Descent,
 ) -> MaskPath:
-    optimiser = torch.optim.Adam(parameters, lr=descent.rate)
+    fused = inputs.batch.ids.device.type in FUSED_ON  # one kernel for all copies
+    optimiser = torch.optim.Adam(parameters, lr=descent.rate, fused=fused)
     maps, losses = [], []
     with torch.enable_grad():
         for _ in range(descent.steps):

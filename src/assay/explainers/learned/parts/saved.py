@@ -69,9 +69,9 @@ def _digest(card: str, weights: str, stamp: object) -> str:
     return digest.hexdigest()[:16]
 
 
-def read_card(folder: Path) -> dict[str, Any]:
-    """The card of a folder, checked."""
-    path, _ = checked_files(folder)
+def read_card(folder: Path, *, weights: bool = True) -> dict[str, Any]:
+    """The card of a folder, checked; weights: they must be there too."""
+    path = checked_files(folder)[0] if weights else folder / CARD
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from assay.explainers.learned.parts.losses import (
     preservation_loss,
     sparsity_loss,
 )
-from assay.masking.removal import removal_for
+from assay.masking.removal import Removal, removal_for
 from assay.models.encoding import Batch
 from assay.models.model import Model
 from assay.models.target import Targets
@@ -36,11 +36,23 @@ class MaskedBatch:
     labels: Tensor  # (B,) explained classes
     kind: OutputKind
     compared: Tensor | None = None  # (B,C) the classes that count, where a class is held against another
+    omission: Removal | None = None  # leaves positions out; only the gradient is that of blending
 
     def logits(self, mask: Tensor) -> Tensor:
         """(B,C) outputs where a share `mask` (B,T) of each position is kept; special tokens stay whole."""
-        logits = self.model.blend(self.batch, torch.where(self.batch.playing, mask, 1.0), self.reference)
+        kept = torch.where(self.batch.playing, mask, 1.0)
+        logits = self.model.blend(self.batch, kept, self.reference)
+        if self.omission is not None:
+            logits = self._omitted(kept, self.omission) + logits - logits.detach()
         return logits if self.compared is None else logits.masked_fill(~self.compared, IMPOSSIBLE)
+
+    @torch.no_grad()
+    def _omitted(self, kept: Tensor, removal: Removal) -> Tensor:
+        """(B,C) outputs of the shorter texts that hold only positions of which more than half is kept."""
+        keeps = (kept > 0.5).numpy(force=True)
+        pairs = zip(self.batch.encodings, keeps, strict=True)
+        rows = [removal.rows(self.model, e, keep[None, : len(e)]) for e, keep in pairs]
+        return self.model.logits(self.model.batch(rows))
 
 
 def masked_batch(
@@ -51,22 +63,30 @@ def masked_batch(
     *,
     soft: bool = True,
     spread: float | Tensor | None = None,
+    learned: Tensor | None = None,
 ) -> MaskedBatch:
     """Inputs for the losses; `targets` are resolved.
 
-    soft: F(x') shall be F(x) where the predicted class is explained, and the class alone elsewhere.
+    removal: what a mask of 0 leaves; one that shortens texts is for hard masks, whose gradient is then that of blending
+    with the model's default. soft: F(x') shall be F(x) where the predicted class is explained, and the class alone
+    elsewhere. learned: (D,) an embedding instead of the removal's.
     """
     assert targets.full is not None
     full, labels = targets.full.detach(), targets.labels
-    reference = removal_for(model, removal, warn=False).reference(model, batch).detach()
+    how = removal_for(model, removal, warn=False)
+    omission = how if how.shortens else None
+    how = removal_for(model, None, warn=False) if how.shortens else how
+    reference = how.reference(model, batch).detach()
+    if learned is not None:
+        reference = torch.where(batch.playing.unsqueeze(-1), learned.to(reference), reference)
     if model.task == "regression":
         kind = OutputKind(spread=_own_spread(model, batch, reference, full) if spread is None else spread)
-        return MaskedBatch(model, batch, reference, full, full, labels, kind)
+        return MaskedBatch(model, batch, reference, full, full, labels, kind, None, omission)
     compared = _compared(targets, full)
     full = full if compared is None else full.masked_fill(~compared, IMPOSSIBLE)
     independent = model.task == "multi_label"
     target = full.sigmoid() if independent else class_mixture(full, labels, soft=soft)
-    return MaskedBatch(model, batch, reference, full, target, labels, OutputKind(independent), compared)
+    return MaskedBatch(model, batch, reference, full, target, labels, OutputKind(independent), compared, omission)
 
 
 def class_mixture(full: Tensor, labels: Tensor, *, soft: bool) -> Tensor:
@@ -141,4 +161,13 @@ def doubled(inputs: MaskedBatch) -> MaskedBatch:
     spread, kind = inputs.kind.spread, inputs.kind
     if isinstance(spread, Tensor):
         kind = OutputKind(kind.independent, torch.cat([spread, spread]))
-    return MaskedBatch(inputs.model, inputs.batch.repeat(2), reference, full, target, labels, kind, compared)
+    return replace(
+        inputs,
+        batch=inputs.batch.repeat(2),
+        reference=reference,
+        full=full,
+        target=target,
+        labels=labels,
+        kind=kind,
+        compared=compared,
+    )

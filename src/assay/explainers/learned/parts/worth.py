@@ -1,0 +1,33 @@
+"""Whether a fitted explainer is worth using: its score on held-out texts against that of a random order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+CLEAR = 2.0  # standard errors
+ADVICE = "Fit on more texts or for more epochs, and check that the model reacts to masking at all (`assay evaluate`)."
+
+
+def control_name(card: Mapping[str, Any]) -> str:
+    """What an explainer must beat; a random order unless its card names another control."""
+    return str(card.get("control", "a random order"))
+
+
+def doubt(card: Mapping[str, Any]) -> str:
+    """Why an explainer should not be used, in a sentence that follows its name; empty if it beats a random order."""
+    found = card["validation"]
+    best, random, error = found["best"], found["random"], found.get("error")
+    if best is None:
+        return "was fitted without a validation, so nothing is known about it: do not use it."
+    gain = (best - random) * (1 if card["better"] == "higher" else -1)
+    control = control_name(card)
+    numbers = f"{card['metric']} {best:.4f}, of {control} {random:.4f}"
+    if not gain > 0:
+        return f"is no better than {control} on the texts that chose its checkpoint ({numbers}): do not use it."
+    if error is not None and gain < CLEAR * error:
+        return (
+            f"is not clearly better than {control} on the texts that chose its checkpoint ({numbers}, standard "
+            f"error of the difference {error:.4f}): judge it on other texts before you use it."
+        )
+    return ""

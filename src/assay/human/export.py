@@ -1,0 +1,58 @@
+"""The answers of a study as a table, one row per judged heat map or guess, for CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.human.answers import Answer
+from assay.human.folder import StudyFolder
+
+COLUMNS = (
+    "participant", "seat", "task", "example", "practice", "repeats", "place", "method", "rank", "guess", "answer",
+    "correct", "comment", "saved",
+)  # fmt: skip
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run these
+
+
+def rows_of(folder: StudyFolder, answers: Sequence[Answer], names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """names: the method of each code, or the codes themselves before a study is closed."""
+    return [row for answer in answers for row in _rows(folder, answer, names)]
+
+
+def to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """CSV whose cells no spreadsheet takes for formulas: those get an apostrophe in front."""
+    out = io.StringIO()
+    table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    table.writeheader()
+    table.writerows({name: _cell(row[name]) for name in COLUMNS} for row in rows)
+    return out.getvalue()
+
+
+def _rows(folder: StudyFolder, answer: Answer, names: Mapping[str, str]) -> list[dict[str, Any]]:
+    task = folder.tasks(answer.seat)[answer.task]
+    item = folder.items[task.item]
+    common = dict.fromkeys(COLUMNS) | {
+        "participant": answer.participant,
+        "seat": answer.seat,
+        "task": answer.task + 1,
+        "example": item.example,
+        "practice": task.practice,
+        "repeats": None if task.repeats is None else task.repeats + 1,
+        "answer": item.answer,
+        "comment": answer.comment,
+        "saved": answer.saved,
+    }
+    if "guess" in answer.content:
+        guess = answer.content["guess"]
+        method = names[task.codes[0]] if task.codes else None
+        return [common | {"method": method, "guess": guess, "correct": guess == item.answer}]
+    ranks = answer.content["ranks"]
+    places = enumerate(task.codes)
+    return [common | {"place": place + 1, "method": names[code], "rank": ranks[code]} for place, code in places]
+
+
+def _cell(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

@@ -1,0 +1,1 @@
+"""Human judgements of explanations: rankings, guesses, agreement, and verdicts in words."""

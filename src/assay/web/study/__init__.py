@@ -1,0 +1,1 @@
+"""The pages of a human study: participants answer, administrators watch."""

@@ -1,0 +1,59 @@
+"""The part of the application that holds a study: its state, and who sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+
+from assay.human.folder import StudyFolder
+from assay.web.database import Database
+from assay.web.site import Part, Site, part_of, site_of
+from assay.web.study.answers import SCHEMA, Participant, StudyDatabase
+from assay.web.visitor import LoggedIn, NotAllowedError, Visitor
+
+NAME = "study"
+
+
+@dataclass(frozen=True)
+class Running:
+    """The study that a server runs."""
+
+    folder: StudyFolder
+    answers: StudyDatabase
+
+
+def study_part(path: str | Path) -> Part:
+    from assay.web.study import manage, pages  # they use `Running`
+
+    router = APIRouter()
+    router.include_router(pages.router)
+    router.include_router(manage.router)
+    return Part(NAME, "Study", "/study", router, _shown, StudyFolder.open(path), SCHEMA)
+
+
+def answers_in(database: Database, folder: StudyFolder) -> StudyDatabase:
+    return StudyDatabase(database, folder.id)
+
+
+def running(request: Request) -> Running:
+    folder: StudyFolder = part_of(request, NAME)
+    return Running(folder, answers_in(site_of(request).database, folder))
+
+
+def _shown(site: Site, visitor: Visitor) -> bool:
+    return visitor.account is not None
+
+
+def participant(study: Study, visitor: LoggedIn) -> Participant:
+    """The participant who is logged in; the only one whose tasks and answers a request can reach."""
+    found = study.answers.participant(visitor.account)
+    if found is None:
+        raise NotAllowedError("You do not take part in this study yet. Open the page Study and agree to take part.")
+    return found
+
+
+Study = Annotated[Running, Depends(running)]
+TakingPart = Annotated[Participant, Depends(participant)]

@@ -1,0 +1,170 @@
+"""Who gets in: access, accounts, sessions, forged posts, guessed passwords, and headers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from assay.core.errors import SpecError
+from assay.web.accounts import SESSION, Accounts
+from assay.web.attempts import LIMITS, WINDOW, Attempts, TooManyAttemptsError
+from assay.web.pages import local
+from assay.web.security import HEADERS, LARGEST
+from assay.web.serving import Listening
+from unit.web.clients import PASSWORD, QUICK, SETUP, TOKEN, Client, application, participant, seen
+
+
+def test_a_server_that_others_can_reach_demands_accounts_or_a_token() -> None:
+    for host in ("0.0.0.0", "::", "192.168.1.7", "example.org"):
+        with pytest.raises(SpecError, match="--accounts"):
+            Listening(host).access()
+    assert Listening("0.0.0.0", token="new").access() == "token"
+    assert Listening("0.0.0.0", accounts=True).access() == "accounts"
+    assert {Listening(host).access() for host in ("127.0.0.1", "localhost", "::1")} == {"open"}
+    with pytest.raises(SpecError, match="too short"):
+        Listening(token="short").access()
+
+
+def test_the_first_administrator_is_made_with_the_setup_link_and_only_once(tmp_path: Path) -> None:
+    app = application(tmp_path, access="accounts")
+    stranger, ada, late = Client(app), Client(app), Client(app)
+    assert stranger.get("/setup", params={"key": "guess"}).status_code == 403
+    assert "Accounts" in seen(ada.set_up())
+    assert "exists already" in seen(late.get("/setup", params={"key": SETUP}))
+    assert late.submit("/setup", key=SETUP, name="Eve", password=PASSWORD, again=PASSWORD).status_code == 403
+    assert [account.name for account in app.state.site.accounts.all()] == ["Ada"]
+
+
+def test_invitations_log_in_and_out(tmp_path: Path) -> None:
+    app = application(tmp_path, access="accounts")
+    ada, bob, eve = Client(app), Client(app), Client(app)
+    ada.set_up()
+    link = re.search(r"/invitation\?key=[\w-]+", ada.submit("/accounts/invite", role="member", uses=1).text)
+    assert link
+    key = link[0].partition("=")[2]
+    assert "differ" in seen(bob.submit("/invitation", key=key, name="Bob", password=PASSWORD, again="another"))
+    assert "10 to 200" in seen(bob.submit("/invitation", key=key, name="Bob", password="short", again="short"))
+    assert "already" in seen(bob.submit("/invitation", key=key, name="ADA", password=PASSWORD, again=PASSWORD))
+    bob.submit("/invitation", key=key, name="Bob", password=PASSWORD, again=PASSWORD)
+    assert "Bob" in seen(bob.get("/login"))
+    assert eve.get(link[0]).status_code == 403  # used up
+    assert bob.get("/accounts").status_code == 403
+    assert eve.get("/accounts", follow_redirects=False).headers["location"] == "/login?next=/accounts"
+
+    stolen = dict(bob.cookies)
+    bob.submit("/logout")
+    assert "Bob" not in seen(bob.get("/login"))
+    assert "Bob" not in seen(Client(app, cookies=stolen).get("/login"))  # the session itself has ended
+    wrong = bob.submit("/login", name="Bob", password="not the password")
+    assert (wrong.status_code, "wrong" in seen(wrong)) == (403, True)
+    assert "Bob" in seen(bob.submit("/login", name="bob ", password=PASSWORD, next="/login"))
+
+    account = next(account for account in app.state.site.accounts.all() if account.name == "Bob")
+    ada.submit("/accounts/remove", account=account.id)
+    assert "Bob" not in seen(bob.get("/login"))
+
+
+def test_the_last_administrator_stays(tmp_path: Path) -> None:
+    app = application(tmp_path, access="accounts")
+    ada = Client(app)
+    ada.set_up()
+    (account,) = app.state.site.accounts.all()
+    assert "only administrator" in seen(ada.submit("/accounts/remove", account=account.id))
+
+
+def test_the_token_lets_in_and_a_new_one_locks_out(tmp_path: Path) -> None:
+    app = application(tmp_path, access="token")
+    client = Client(app)
+    assert client.get("/").status_code == 403
+    assert client.get("/enter", params={"token": "a guess"}).status_code == 403
+    client.get("/enter", params={"token": TOKEN}, follow_redirects=False)
+    again = application(tmp_path, access="token")
+    for server, known in ((app, True), (again, True)):
+        assert server.state.site.cookies.read(client.cookies["assay"])[1] is known
+    object.__setattr__(again.state.site.cookies, "token", "another token")
+    assert again.state.site.cookies.read(client.cookies["assay"])[1] is False
+
+
+def test_forged_posts_are_refused(tmp_path: Path) -> None:
+    app = application(tmp_path, access="accounts")
+    ada, eve = Client(app), Client(app)
+    ada.set_up()
+    for forged in ("", "0" * 64, eve.csrf()):
+        response = ada.post("/accounts/invite", data={"csrf": forged, "role": "administrator"})
+        assert response.status_code == 403, forged
+        assert "Reload the page" in seen(response)
+    headers = {"sec-fetch-site": "cross-site"}
+    assert ada.post("/accounts/invite", data={"csrf": ada.csrf()}, headers=headers).status_code == 403
+
+
+def test_cookies_are_signed_and_expire(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = application(tmp_path, access="accounts")
+    ada = Client(app)
+    cookie = ada.set_up().history[0].headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert f"Max-Age={int(SESSION)}" in cookie
+    value = ada.cookies["assay"]
+    changed = value[:5] + ("A" if value[5] != "A" else "B") + value[6:]
+    assert Client(app, cookies={"assay": changed}).get("/accounts", follow_redirects=False).status_code == 303
+    site = app.state.site
+    later = Accounts(site.database, QUICK, clock=lambda: __import__("time").time() + SESSION + 1)
+    object.__setattr__(site, "accounts", later)
+    assert ada.get("/accounts", follow_redirects=False).status_code == 303
+
+
+def test_guessing_is_limited_by_name_and_by_address(tmp_path: Path) -> None:
+    app = application(tmp_path, access="accounts")
+    participant(app, "Bob")
+    client = Client(app)
+    csrf = client.csrf()
+    codes = [client.submit("/login", csrf=csrf, name="Bob", password=f"guess {i}").status_code for i in range(10)]
+    assert codes == [403] * LIMITS["name"] + [429] * (10 - LIMITS["name"])
+    assert "Try again in 15 minutes" in seen(client.submit("/login", csrf=csrf, name="bob", password=PASSWORD))
+
+
+def test_attempts_are_forgotten_after_a_while() -> None:
+    now = [0.0]
+    attempts = Attempts(clock=lambda: now[0])
+    for _ in range(LIMITS["name"]):
+        attempts.check("name ada")
+        attempts.add("name ada")
+    with pytest.raises(TooManyAttemptsError):
+        attempts.check("name ada")
+    attempts.check("name bob")
+    now[0] = WINDOW + 1
+    attempts.check("name ada")
+
+
+@pytest.mark.parametrize("address", ["/", "/login", "/nowhere", "/static/web.css", "/style.css"])
+def test_every_response_has_the_headers(address: str, tmp_path: Path) -> None:
+    response = Client(application(tmp_path)).get(address)
+    for name, value in HEADERS.items():
+        assert response.headers[name] == value
+    policy = response.headers["content-security-policy"]
+    assert "unsafe-inline" not in policy
+    assert "frame-ancestors 'none'" in policy
+
+
+def test_other_names_and_large_requests_are_refused(tmp_path: Path) -> None:
+    app = application(tmp_path)
+    assert Client(app, base_url="http://evil.example").get("/login").status_code == 421
+    client = Client(app)
+    response = client.submit("/login", name="x" * (LARGEST + 1))
+    assert response.status_code == 413
+    assert "12 MB" in seen(response)
+
+    def chunks():  # no length is announced
+        for _ in range(13):
+            yield b"x" * 1024**2
+
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    assert client.post("/login", content=chunks(), headers=headers).status_code == 413
+
+
+def test_only_addresses_of_this_server_are_followed() -> None:
+    assert local("/explain?x=1#y") == "/explain?x=1#y"
+    for evil in ("//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "", None, "/\n/x"):
+        assert local(evil) == "/"
