@@ -14,7 +14,7 @@ from assay.datasets.dataset import Dataset
 from assay.evaluation.simulability.scores import drawn_weights, over_seeds_and_texts, simulability
 from assay.evaluation.simulability.shares import entropy, shares, shuffled
 from assay.evaluation.simulability.verdict import judge
-from assay.studies.simulate.explained import Lesson, explained, lessons, read, write
+from assay.studies.simulate.explained import Lesson, explained, lessons, read, uniform, write
 from assay.training.classifier import task_loss
 from assay.training.encoded import encode_dataset
 from assay.training.four_splits import four_splits
@@ -152,8 +152,9 @@ def test_explanations_are_kept_and_become_shares_of_positions(tmp_path):
         assert found.sum() == pytest.approx(1)
         assert np.allclose([found[e.unit_of == u].sum() for u in range(e.players)], s / s.sum(), atol=1e-6)
         assert (found[e.unit_of < 0] == 0).all()
-    uniform = Lesson(None, control="uniform").shares(rows, ["", ""])
-    assert np.allclose(uniform[0], 1 / len(uniform[0]))
+    equal, told = uniform(encodings)
+    assert np.allclose(equal[encodings[0].example.content], 1 / len(encodings[0]))
+    assert told == pytest.approx(np.mean([np.log(len(e)) for e in encodings]))
     mixed = Lesson(None, control="shuffled").shares(rows, ["a", "b"])
     assert np.allclose(np.sort(mixed[0]), np.sort(values[0]))
 

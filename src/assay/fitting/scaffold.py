@@ -20,7 +20,7 @@ from assay.explainers.learned.scaffold import HeadWeights, Scaffold
 from assay.fitting.card import Chance, data_card, explainer_card
 from assay.fitting.methods.scaffold import ScaffoldFit
 from assay.fitting.run import FitRun
-from assay.fitting.texts import LEAST, fit_texts
+from assay.fitting.texts import fit_texts
 from assay.models.encoding import Batch
 from assay.models.head_weights import explanation, initial, normalise
 from assay.models.model import Model
@@ -37,6 +37,7 @@ from assay.training.teaching import Student, divergence, simulation_loss
 
 SELECTIONS = {"classification": "accuracy", "regression": "pearson"}
 BETAS, EPSILON = (0.9, 0.999), 1e-8  # of Adam
+FEWEST = 10  # texts to learn from, to be examined on, and to choose by
 VANISHED = 1e-6  # weights below which all heads together say nothing
 
 
@@ -130,7 +131,8 @@ def fit_scaffold(
 ) -> Scaffold:
     """Fit head weights to a model; those of the best student are kept, and saved if the run has a folder."""
     run = FitRun() if run is None else run
-    found = fit_heads(model, train, validation, settings, run)[0]
+    learnt, outer = hold_out(train, settings.seed, settings.outer)
+    found = fit_heads(model, learnt, outer, validation, settings, run)[0]
     if run.folder is None:
         return Scaffold.of(found)
     found.save(run.folder)
@@ -139,19 +141,26 @@ def fit_scaffold(
 
 
 def fit_heads(
-    model: Model, train: Dataset, validation: Dataset, settings: ScaffoldFit, run: FitRun
+    model: Model, learnt: Dataset, outer: Dataset, validation: Dataset, settings: ScaffoldFit, run: FitRun
 ) -> tuple[HeadWeights, Student]:
-    """The head weights, and the student that was taught while they were found."""
+    """The head weights, and the student that was taught while they were found.
+
+    It learns from the first texts, is examined on the second, and chosen by the third.
+    """
     check_model(model, settings)
     base = check_student(settings.student)
-    learnt, outer = hold_out(train, settings.seed, settings.outer)
     student = student_of(model, base, settings.seed, device=model.device)
     parts = {name: _answered(model, data, run) for name, data in (("l", learnt), ("o", outer), ("v", validation))}
-    encoded = [encode_dataset(student, parts[name], progress=False) for name in "lov"]
+    lessons, exams, held_out = (encode_dataset(student, parts[name], progress=False) for name in "lov")
+    if len(set(lessons.gold.tolist())) == 1:
+        raise SpecError(
+            f"the model gives one answer to all {len(lessons.gold)} texts of {learnt.name or 'the data'}; a student "
+            "would have nothing to learn"
+        )
     heads = teacher_heads(model, student, parts["l"])
-    search, history = search_heads(student, heads, *encoded, settings, run, model.fingerprint)
-    chosen, chance = _Metric(SELECTIONS[model.task]), _chance(encoded[-1])
-    card = explainer_card("scaffold", model, chosen, history, Chance(chance), data_card(train, validation))
+    search, history = search_heads(student, heads, lessons, exams, held_out, settings, run, model.fingerprint)
+    chosen, chance = _Metric(SELECTIONS[model.task]), _chance(held_out)
+    card = explainer_card("scaffold", model, chosen, history, Chance(chance), data_card(learnt, validation))
     used = [e for part in parts.values() for e in part]
     return HeadWeights(search.phi.cpu().float(), {**card, **_own_card(model, settings, search, used)}), search.student
 
@@ -230,14 +239,9 @@ def teacher_heads(model: Model, student: Model, data: Dataset) -> dict[str, Tens
 
 def _answered(model: Model, data: Dataset, run: FitRun) -> Dataset:
     """The data with the model's answers as labels; texts without words are left out."""
-    texts = fit_texts(model, data, least=LEAST, progress=run.progress)
+    texts = fit_texts(model, data, least=FEWEST, progress=run.progress)
     regression = model.task == "regression"
     answers: Sequence[Any] = texts.outputs[:, 0].tolist() if regression else texts.outputs.argmax(-1).tolist()
-    if len(set(answers)) == 1:
-        raise SpecError(
-            f"the model gives one answer to all {len(answers)} texts of {data.name or 'the data'}; a student would "
-            "have nothing to learn"
-        )
     examples = tuple(replace(e.example, label=a) for e, a in zip(texts.encodings, answers, strict=True))
     task: Literal["classification", "regression"] = "regression" if regression else "classification"
     return replace(data, examples=examples, labels=None if regression else model.labels, task=task)

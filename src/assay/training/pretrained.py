@@ -31,13 +31,22 @@ PROBLEMS = {"classification": "single_label_classification", "regression": "regr
 
 
 def pretrained_model(
-    base: str | Path, labels: Sequence[str], task: str, *, seed: int = 0, device: torch.device | str | None = None
+    base: str | Path,
+    labels: Sequence[str],
+    task: str,
+    *,
+    seed: int = 0,
+    device: torch.device | str | None = None,
+    new_head: bool = False,
 ) -> Model:
-    """Load the folder or hub id `base` and initialise its head with `seed`."""
+    """Load the folder or hub id `base` and initialise its head with `seed`.
+
+    A head that was trained for the same labels is kept, unless a new one is wanted.
+    """
     source = Source(str(base))
     with fixed_seed(seed), source.readable_errors():
         config = source.config()
-        preprocessor, hf = source.reader(config), _load_weights(source, config, labels, task)
+        preprocessor, hf = source.reader(config), _load_weights(source, config, labels, task, new_head=new_head)
         return model_with_head(hf, preprocessor, labels, task, device)
 
 
@@ -66,13 +75,15 @@ def set_labels(config: PreTrainedConfig, labels: Sequence[str], task: str) -> Pr
     return config
 
 
-def _load_weights(source: Source, config: PreTrainedConfig, labels: Sequence[str], task: str) -> PreTrainedModel:
+def _load_weights(
+    source: Source, config: PreTrainedConfig, labels: Sequence[str], task: str, *, new_head: bool
+) -> PreTrainedModel:
     same_labels = list(config.id2label.values()) == list(labels)  # type: ignore[union-attr]
     has_head = any(name.endswith("Classification") for name in config.architectures or ())
     set_labels(config, labels, task)
     hf, info = source.open(_auto_class(source.name, config), config, torch.float32)
     _warn_missing(source.name, hf, [*info["missing_keys"], *(key[0] for key in info["mismatched_keys"])])
-    if has_head and not same_labels:
+    if has_head and (new_head or not same_labels):
         _reinitialise_head(hf)
     return hf
 

@@ -25,7 +25,8 @@ def student_of(
     if base == UNTRAINED:
         model = untrained(teacher, seed, device)
     else:
-        model = pretrained_model(base, teacher.labels, teacher.task, seed=seed, device=device)
+        model = pretrained_model(base, teacher.labels, teacher.task, seed=seed, device=device, new_head=True)
+        _check_other(model, teacher)
     if not isinstance(model.encoder, TextEncoder):
         return model
     limit = teacher.encoder.limit if isinstance(teacher.encoder, TextEncoder) else model.encoder.limit
@@ -42,6 +43,16 @@ def untrained(teacher: Model, seed: int, device: str | torch.device | None = Non
     with fixed_seed(seed):
         hf = type(teacher.hf)(copy.deepcopy(teacher.hf.config))
         return model_with_head(hf, copy.deepcopy(reader), teacher.labels, teacher.task, device)
+
+
+def _check_other(student: Model, teacher: Model) -> None:
+    """Refuse the teacher as its own student: it would know what it is to learn."""
+    own, theirs = (dict(model.hf.base_model.named_parameters()) for model in (student, teacher))
+    if own.keys() == theirs.keys() and all(torch.equal(p.cpu(), theirs[n].cpu().to(p)) for n, p in own.items()):
+        raise SpecError(
+            f"the student starts from the teacher's own weights; give those that {teacher.title} was trained from, or "
+            f"{UNTRAINED!r}"
+        )
 
 
 def check_student(base: str | None) -> str:

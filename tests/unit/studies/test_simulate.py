@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 import assay
 import toys
 from assay.core.errors import SpecError
 from assay.experiments.store import Store
-from assay.models.load import save_model
+from assay.fitting.scaffold import text_mark
+from assay.models.load import load_model, save_model
 from assay.studies.simulate.result import simulated
-from assay.studies.simulate.study import Simulate
+from assay.studies.simulate.scaffold import ScaffoldTask
+from assay.studies.simulate.study import Simulate, check_unseen
 from assay.studies.simulate.tasks import ExplainTask, StudentTask
 from assay.training.recipe import Recipe
+from assay.training.students import student_of
 
 QUICK = "recipe(epochs=1, batch_size=16, learning_rate=0.05, optimiser=sgd, groups=[], schedule=constant, warmup=0)"
 SETTINGS = {"student": "untrained", "sizes": (10, 20), "seeds": 2, "recipe": QUICK}
@@ -149,6 +154,28 @@ def test_an_unfinished_run_can_be_shown(room: Path, tmp_path: Path) -> None:
     assert simulated(plan_of(room, tmp_path).cells, Store(tmp_path)).students == []
 
 
+@pytest.mark.slow
+def test_heads_are_fitted_for_each_student_and_teach_a_fresh_one(room: Path, tmp_path: Path) -> None:
+    options = {**SETTINGS, "sizes": (24,), "recipe": QUICK}
+    teacher, data = str(room / "teacher"), str(room / "texts.csv")
+    found = assay.simulate(teacher, data, "scaffold(meta_rate=0.05)", store=tmp_path, progress=False, **options)
+    assert found.status.ok, found.status.reasons
+    (group,) = found.students
+    name = "scaffold(meta_rate=0.05)"
+    assert set(group.outputs[24]) == {name, f"{name}, own student", f"shuffled {name}", "none", "uniform"}
+    task = next(j.task for j in found.status.plan.jobs.values() if isinstance(j.task, ScaffoldTask))
+    assert (task.settings.learning_rate, task.settings.epochs, task.settings.meta_rate) == (0.05, 1, 0.05)
+    assert group.entropies[name] == pytest.approx(group.entropies[f"shuffled {name}"])
+
+
+def test_an_explainer_that_saw_the_test_texts_is_refused(room: Path) -> None:
+    test = students(plan_of(room, room / "none"))[0].task.room.splits().test
+    card = {"texts": [text_mark(example.content) for example in test[:3]]}
+    method = SimpleNamespace(card=card, facts=0, check_fitted=print, save_pretrained=print)
+    with pytest.raises(SpecError, match=f"fitted on 3 of the {len(test)} test texts"):
+        check_unseen("scaffold(heads)", method, test)
+
+
 # --- what is refused -----------------------------------------------------------------------------------------------
 
 
@@ -163,6 +190,22 @@ def test_bad_settings_get_a_sentence(room: Path, tmp_path: Path) -> None:
         Simulate(sizes=())
     with pytest.raises(SpecError, match="by name"):
         assay.simulate_plan(toys.bert(), str(room / "texts.csv"), student="untrained")
+
+
+def test_the_teacher_is_not_its_own_student_and_every_student_has_a_new_head(room: Path) -> None:
+    """A head for the same labels would be kept by a training; a student would know the answers."""
+    teacher = load_model(str(room / "teacher"))
+    with pytest.raises(SpecError, match="the teacher's own weights"):
+        student_of(teacher, str(room / "teacher"), 0)
+    other = toys.bert(seed=5)
+    save_model(other, room / "other")
+    students_ = [student_of(teacher, str(room / "other"), seed) for seed in (0, 0, 1)]
+    heads = [s.hf.classifier.weight for s in students_]
+    assert torch.equal(heads[0], heads[1])
+    assert not torch.equal(heads[0], heads[2])
+    assert not torch.equal(heads[0], other.hf.classifier.weight)
+    body = "bert.encoder.layer.0.attention.self.query.weight"
+    assert torch.equal(students_[0].hf.get_parameter(body), other.hf.get_parameter(body))
 
 
 def test_a_teacher_of_one_answer_is_refused(room: Path, tmp_path: Path) -> None:

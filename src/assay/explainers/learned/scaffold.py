@@ -120,6 +120,14 @@ class Scaffold(LearnedMethod):
 
         return plot_heads(self.heads, ax)
 
+    def plot_maps(self, model: Any, given: Any) -> Any:
+        """What every head looks at in one input (Figures 7 and 8 of the paper); needs the extra `plots`."""
+        from assay.datasets.examples import as_examples
+        from assay.explainers.learned.parts.all_heads import plot_all_heads
+        from assay.models.load import load_model
+
+        return plot_all_heads(load_model(model), next(iter(as_examples([given]))))
+
     def attribute(self, model: Model, batch: Batch, targets: Targets) -> Scores:
         fitted = self.loaded
         fitted.check_model(model, any_model=self.any_model)

@@ -65,7 +65,7 @@ class Lesson:
 
     temperature: float | None  # of the softmax; None: scores are shares already
     relative: bool = False  # the temperature is in units of the scores' own spread
-    control: str | None = None  # "uniform" or "shuffled"
+    control: str | None = None  # "uniform" (needs no explanations) or "shuffled"
     seed: int = 0  # of the shuffle
 
     def shares(self, rows: Sequence[Explained], contents: Sequence[str]) -> list[NDArray[np.float64]]:
@@ -75,13 +75,10 @@ class Lesson:
             temperature = temperature * spread([row.scores for row in rows])
         out = []
         for row, content in zip(rows, contents, strict=True):
-            values = shares(row.scores * 0 if self.control == "uniform" else row.scores, self._for(temperature))
+            values = shares(row.scores, temperature)
             rng = generator("shuffled explanation", self.seed, content)
             out.append(shuffled(values, rng) if self.control == "shuffled" else values)
         return out
-
-    def _for(self, temperature: float | None) -> float | None:
-        return None if self.control == "uniform" else temperature
 
 
 def lessons(
@@ -94,7 +91,13 @@ def lessons(
     }
 
 
-def mean_entropy(values: Sequence[NDArray[np.float64]]) -> float:
+def uniform(encodings: Sequence[Encoding]) -> tuple[dict[str, Shares], float]:
+    """The same share for every position, special tokens included, and the mean entropy of that."""
+    rows = {e.example.content: np.full(len(e), 1 / len(e), np.float32) for e in encodings}
+    return rows, mean_entropy(list(rows.values()))
+
+
+def mean_entropy(values: Sequence[NDArray[np.floating]]) -> float:
     return float(np.mean([entropy(row) for row in values]))
 
 

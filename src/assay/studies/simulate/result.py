@@ -31,6 +31,7 @@ from assay.experiments.store import Store
 from assay.experiments.study import StudyCell
 from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.statistics.sentences import listed
+from assay.studies.simulate.scaffold import ScaffoldTask
 from assay.studies.simulate.study import NONE, SHUFFLED, UNIFORM, Simulate
 from assay.studies.simulate.tasks import StudentTask, outputs_of
 
@@ -134,7 +135,7 @@ def _group(cell: StudyCell, store: Store) -> Students | None:
     betas, entropies = {}, defaultdict(list)
     for job in cell.jobs:
         record = store.get(job.key)
-        if not isinstance(job.task, StudentTask) or job.tags["step"] != "student" or record is None:
+        if not isinstance(job.task, StudentTask | ScaffoldTask) or job.tags["step"] != "student" or record is None:
             continue
         name = str(job.tags["method"])
         rows[job.task.size][name][job.task.seed] = outputs_of(record.rows, task)

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 from assay.core.errors import SpecError
 from assay.core.ranges import COUNT, NOT_NEGATIVE, POSITIVE, check_range
 from assay.core.spec import Spec, parse
+from assay.datasets.dataset import Dataset
 from assay.experiments.job import Job, Task
 from assay.experiments.references import TrainedModel
 from assay.experiments.study import ReportContext, StudyContext, StudyReport
 from assay.explainers.methods import named_methods
+from assay.explainers.protocols import Learned
+from assay.fitting.methods.scaffold import ScaffoldFit
+from assay.fitting.scaffold import text_mark
 from assay.models.head_weights import Normaliser
 from assay.studies.simulate.explained import Lesson
+from assay.studies.simulate.scaffold import OWN, ScaffoldTask, fit_settings, is_fit
 from assay.studies.simulate.student import StudentModel
 from assay.studies.simulate.tasks import AskTask, Classroom, ExplainTask, StudentTask, Subsets
 from assay.training.recipe import Recipe
 from assay.training.students import check_student
 
-NONE, UNIFORM, RANDOM = "none", "uniform", "random"
+NONE, UNIFORM = "none", "uniform"
 SHUFFLED = "shuffled "  # before the name of the method that a control stands beside
 METHODS = (
     "attention_logits",
@@ -51,7 +56,8 @@ class Simulate:
     """Do explanations help a student to predict what the teacher says about texts that nobody explains to it?"""
 
     methods: tuple[str, ...] = METHODS
-    """Method specs. Always run beside them: none, uniform, and each method's explanations shuffled over the tokens."""
+    """Method specs; scaffold without a folder is fitted on the texts of each student. Always run beside them: none,
+    uniform, and each method's explanations shuffled over the tokens."""
     student: str | None = None
     """Folder or hub id of the student's pretrained weights, or 'untrained' for the teacher's architecture with new
     weights. Default: what the teacher was trained from, if the plan trains it."""
@@ -105,12 +111,24 @@ class Simulate:
 
     @property
     def _asked(self) -> list[str]:
+        return [m for m in self._given if not is_fit(m)]
+
+    @property
+    def _given(self) -> list[str]:
         return list(dict.fromkeys(m for m in self.methods if m not in (NONE, UNIFORM)))
+
+    @property
+    def fits(self) -> dict[str, ScaffoldFit]:
+        """Explainers that the study fits itself, on the texts of each student."""
+        recipe = Recipe.from_spec(self.recipe)
+        given = [m for m in self._given if is_fit(m)]
+        return {m: fit_settings(m, self.student or "", recipe, self.normaliser) for m in given}
 
     @property
     def controls(self) -> dict[str, str]:
         """The control that each method stands beside; random explanations are a control themselves."""
-        return {name: SHUFFLED + name for name, method in self.named.items() if not method.facts.chance}
+        fixed = {name: SHUFFLED + name for name, method in self.named.items() if not method.facts.chance}
+        return fixed | {shown: SHUFFLED + name for name in self.fits for shown in (name, name + OWN)}
 
     def jobs(self, context: StudyContext) -> list[Job]:
         """Ask the teacher, explain once per method, then a student per explanation, size and seed."""
@@ -122,6 +140,17 @@ class Simulate:
         return report(context)
 
 
+def check_unseen(name: str, method: Any, test: Dataset) -> None:
+    """Refuse an explainer that was fitted on test texts: its students would know more than they should."""
+    marks = set(method.card.get("texts", ())) if isinstance(method, Learned) and hasattr(method, "card") else set()
+    seen = sum(text_mark(example.content) in marks for example in test)
+    if seen:
+        raise SpecError(
+            f"{name} was fitted on {seen} of the {len(test)} test texts; fit it on other texts (another split), or let "
+            "the study fit it: write scaffold without a folder"
+        )
+
+
 @dataclass(frozen=True)
 class _JobMaker:
     """Makes the jobs of one teacher on one data set."""
@@ -131,8 +160,8 @@ class _JobMaker:
 
     def jobs(self) -> Iterator[Job]:
         yield self.asked
-        explained: Job | None = None
         for name, method in self.study.named.items():
+            check_unseen(name, method, self.room.splits().test)
             explained = self._explain(name, method)
             yield explained
             rule = self._rule(method)
@@ -140,9 +169,35 @@ class _JobMaker:
             for control in controls:
                 shown = SHUFFLED + name if control else name
                 yield from self._students(shown, explained, Lesson(*rule[1:], control), rule[0], name)
+        for name, settings in self.study.fits.items():
+            yield from self._scaffolds(name, settings)
         yield from self._students(NONE, None, Lesson(None), 0.0)
-        if explained is not None:  # its units are what shares are equal over
-            yield from self._students(UNIFORM, explained, Lesson(None, control="uniform"), self.study.beta)
+        yield from self._students(UNIFORM, None, Lesson(None, control="uniform"), self.study.beta)
+
+    def _scaffolds(self, name: str, settings: ScaffoldFit) -> Iterator[Job]:
+        """For each student a fit of its own, then fresh students taught by the frozen heads and by shuffled ones."""
+        for size in self.study.sizes:
+            for seed in range(self.study.seeds):
+                fit = self._scaffold(name, replace(settings, student=self.student.base), size, seed)
+                yield fit
+                for control in (None, "shuffled"):
+                    shown = SHUFFLED + name if control else name
+                    lesson = Lesson(None, control=control)
+                    yield self._student(shown, fit, lesson, settings.beta, size, seed, last=False, alone=True)
+
+    def _scaffold(self, name: str, settings: ScaffoldFit, size: int, seed: int) -> Job:
+        task = ScaffoldTask(self.room, settings, size, seed, self.asked.key)
+        spec = {
+            **task.spec,
+            "student": self.student.identity,
+            "size": size,
+            "seed": seed,
+            "subsets": self.study.subsets,
+            "texts": self.room.fingerprint,
+            "outer": self.room.splits().outer.fingerprint,
+        }
+        tags = {"method": name + OWN, "size": size, "seed": seed, "step": "student"}
+        return self._job(task, spec, tags, (*self.context.needs, self.asked.key), artifact=True, keep=True)
 
     @cached_property
     def room(self) -> Classroom:
@@ -213,6 +268,7 @@ class _JobMaker:
         trials: tuple[Job, ...] = (),
         *,
         last: bool,
+        alone: bool = False,
     ) -> Job:
         lesson = Lesson(lesson.temperature, lesson.relative, lesson.control, seed)
         tried = tuple(zip(self.study.betas, (job.key for job in trials), strict=False))
@@ -229,6 +285,7 @@ class _JobMaker:
             beta or 0.0,
             tried,
             last,
+            alone,
         )
         spec = {
             "kind": "simulate_student",
@@ -239,7 +296,7 @@ class _JobMaker:
             "seed": seed,
             "subsets": self.study.subsets,
             "texts": self.room.fingerprint,
-            "lesson": None if explained is None else [lesson.temperature, lesson.relative, lesson.control],
+            "lesson": [lesson.temperature, lesson.relative, lesson.control],
             "beta": beta,
             "tried": list(self.study.betas) if trials else [],
             "last": last,

@@ -23,6 +23,7 @@ from assay.explainers.methods import named_methods
 from assay.explainers.protocols import Learned
 from assay.explainers.session import CHUNK, Session
 from assay.masking.special_tokens import token_names
+from assay.models.encoding import Encoding
 from assay.models.model import Model
 from assay.studies.simulate.explained import (
     Explained,
@@ -32,6 +33,7 @@ from assay.studies.simulate.explained import (
     lessons,
     mean_entropy,
     read,
+    uniform,
     write,
 )
 from assay.studies.simulate.student import StudentModel
@@ -40,7 +42,7 @@ from assay.training.classifier import Trainable, fine_tune, predict
 from assay.training.encoded import encode_dataset
 from assay.training.four_splits import FourSplits, four_splits
 from assay.training.recipe import LOSS, Recipe
-from assay.training.teaching import Student, TeachingLoss
+from assay.training.teaching import Shares, Student, TeachingLoss
 
 Subsets = Literal["resampled", "nested"]
 SHOWN = Lesson(None)  # scores that are shares already
@@ -125,19 +127,25 @@ class ExplainTask:
         return JobResult({"texts": len(rows), "units": float(np.mean([len(row.scores) for row in rows]))}, seconds)
 
     def explained(self, model: Model, texts: Dataset) -> list[Explained]:
-        methods = named_methods([self.method])
-        special = _special_tokens(next(iter(methods.values())), model)
-        session = Session.create(model, methods, seed=self.seed, batch_tokens=self.batch_tokens, special_tokens=special)
-        numbered, out = list(enumerate(texts)), []
-        for start in range(0, len(numbered), CHUNK):
-            chunk = numbered[start : start + CHUNK]
-            inputs = session.open(chunk, [None] * len(chunk))
-            (found,) = session.explain(inputs, Progress("", None, show=False)).values()
-            out += [explained(e, a.scores) for e, a in zip(inputs.encodings, found, strict=True)]
-        return out
+        return explain_texts(model, named_methods([self.method]), texts, self.seed, self.batch_tokens)
 
     def tidy(self, rows: Any) -> Iterator[Row]:
         yield {"metric": "units", "value": rows["units"]}
+
+
+def explain_texts(
+    model: Model, methods: dict[str, Any], texts: Dataset, seed: int = 0, batch_tokens: int | None = None
+) -> list[Explained]:
+    """The explanations of one method, for the teacher's own answers."""
+    special = _special_tokens(next(iter(methods.values())), model)
+    session = Session.create(model, methods, seed=seed, batch_tokens=batch_tokens, special_tokens=special)
+    numbered, out = list(enumerate(texts)), []
+    for start in range(0, len(numbered), CHUNK):
+        chunk = numbered[start : start + CHUNK]
+        inputs = session.open(chunk, [None] * len(chunk))
+        (found,) = session.explain(inputs, Progress("", None, show=False)).values()
+        out += [explained(e, a.scores) for e, a in zip(inputs.encodings, found, strict=True)]
+    return out
 
 
 def _special_tokens(method: Any, model: Model) -> str:
@@ -166,16 +174,17 @@ class StudentTask:
     beta: float = 0.0
     tried: tuple[tuple[float, str], ...] = ()  # values of beta and the keys of students that tried them
     last: bool = False  # the student explains itself by its last layer
+    alone: bool = False  # the explanations are of this student's texts only
     revision: ClassVar[int] = 1
     activity: ClassVar[str] = "train"
 
     def run(self, context: JobContext) -> JobResult:
         began = time.perf_counter()
-        asked = _rows(context, self.asked)
+        asked = rows_of(context, self.asked)
         beta = self._beta(context)
         parts = self.room.parts()
-        answers = dict(zip((e.content for e in parts["students"]), asked["answers"]["students"], strict=True))
         texts = self.room.lesson(self.room.splits(), self.size, self.seed)
+        answers = dict(zip((e.content for e in parts["students"]), asked["answers"]["students"], strict=True))
         train = labelled(texts, [answers[e.content] for e in texts], asked)
         validation, test = (labelled(parts[name], asked["answers"][name], asked) for name in ASKED[1:])
         model = self.student.open(context, self.seed)
@@ -193,12 +202,8 @@ class StudentTask:
             folder=context.folder,
             progress=False,
         )
-        outputs = predict(Trainable(model).eval(), encode_dataset(model, test, progress=False))
-        said = outputs[:, 0] if asked["task"] == "regression" else outputs.argmax(-1)
-        truth = np.asarray(asked["answers"]["test"])
         rows = {
-            "outputs": said.tolist(),
-            "score": float(simulability(said[None], truth)[0, 0]),
+            **examined(model, test),
             "validation": None if history.best_check is None else dict(history.best_check.scores),
             "beta": beta,
             "steps": history.steps,
@@ -217,29 +222,47 @@ class StudentTask:
         """The given weight of the explanation, or the one whose student did best on the early-stopping texts."""
         if not self.tried:
             return self.beta
-        name = SELECTIONS[_rows(context, self.asked)["task"]]
-        found = {beta: _rows(context, key)["validation"][name] for beta, key in self.tried}
+        name = SELECTIONS[rows_of(context, self.asked)["task"]]
+        found = {beta: rows_of(context, key)["validation"][name] for beta, key in self.tried}
         return max(found, key=lambda beta: (found[beta], -beta))
 
     def _teaching(
         self, context: JobContext, model: Model, texts: Dataset, everyone: Dataset, beta: float
     ) -> tuple[Any, Any, float | None]:
         """How to wrap the student, its loss, and the mean entropy of what it is told."""
-        if self.explained is None or beta == 0:
+        if beta == 0 or (self.explained is None and self.lesson.control != "uniform"):
             return Trainable, None, None
-        known = dict(zip((e.content for e in everyone), read(context.artifact(self.explained)), strict=True))
+        taught, told = self._lessons(context, [model.encode(e) for e in texts], everyone)
+        wrap = partial(Student, normaliser=self.student.normaliser, last=self.last)
+        return wrap, TeachingLoss(taught, beta), told
+
+    def _lessons(
+        self, context: JobContext, encodings: list[Encoding], everyone: Dataset
+    ) -> tuple[dict[str, Shares], float]:
+        """What the student is told about each text, and the mean entropy of that."""
+        if self.explained is None:
+            return uniform(encodings)
+        texts = [encoding.example for encoding in encodings]
+        whose = texts if self.alone else everyone
+        known = dict(zip((e.content for e in whose), read(context.artifact(self.explained)), strict=True))
         rows = [known[e.content] for e in texts]
         values = self.lesson.shares(rows, [e.content for e in texts])
-        encodings = [model.encode(e) for e in texts]
-        loss = TeachingLoss(lessons(rows, values, encodings), beta)
-        return partial(Student, normaliser=self.student.normaliser, last=self.last), loss, mean_entropy(values)
+        return lessons(rows, values, encodings), mean_entropy(values)
 
     def tidy(self, rows: Any) -> Iterator[Row]:
         yield {"metric": "simulability", "value": rows["score"]}
         yield {"metric": "steps", "value": rows["steps"]}
 
 
-def _rows(context: JobContext, key: str) -> Any:
+def examined(model: Model, test: Dataset) -> dict[str, Any]:
+    """What a student says about the test texts, and how well that agrees with the teacher."""
+    encoded = encode_dataset(model, test, progress=False)
+    outputs = predict(Trainable(model).eval(), encoded)
+    said = outputs[:, 0] if model.task == "regression" else outputs.argmax(-1)
+    return {"outputs": said.tolist(), "score": float(simulability(said[None], encoded.gold)[0, 0])}
+
+
+def rows_of(context: JobContext, key: str) -> Any:
     record = context.worker.store.get(key)
     if record is None:
         raise RuntimeError(f"{context.job.name} needs the record {key}")

@@ -25,17 +25,16 @@ def tables(result: Simulated) -> Iterator[Table | Text]:
 def _table(group: Students, judged: Mapping[str, Judged]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("explanation", overflow="fold")
-    for name in (group.score, "median [quartiles]", "over none", "p", "over shuffled", "p"):
+    for name in (group.score, "median", "quartiles", "over none", "over shuffled"):
         table.add_column(name, justify="right")
     table.add_column("verdict")
     for method in group.methods:
         if method in judged:
             found = judged[method]
-            quartiles = f"{100 * found.median:.1f} [{100 * found.quartiles[0]:.1f}:{100 * found.quartiles[1]:.1f}]"
-            cells = [text for control in (NONE, group.controls.get(method)) for text in gain_cells(found, control)]
-            table.add_row(
-                method, f"{100 * found.mean.value:.1f}", Text(quartiles), *map(Text, cells), found.verdict or "control"
-            )
+            low, high = (f"{100 * value:.1f}" for value in found.quartiles)
+            gains = [gain_cells(found, control)[0] for control in (NONE, group.controls.get(method))]
+            numbers = [f"{100 * found.mean.value:.1f}", f"{100 * found.median:.1f}", f"{low}:{high}", *gains]
+            table.add_row(method, *map(Text, numbers), found.verdict or "control")
     return table
 
 
