@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import webbrowser
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
@@ -77,6 +78,10 @@ def serve(
     accounts: Annotated[
         bool, flag("Let in only people with an account; administrators invite others.", SERVER)
     ] = False,
+    store: Annotated[
+        Path | None,
+        Parameter(group=OUTPUT, help="Folder of finished work, whose results are shown. Default: a cache folder."),
+    ] = None,
     database: Annotated[
         str | None,
         Parameter(
@@ -96,7 +101,7 @@ def serve(
     listening = Listening(host, port, token, accounts)
     listening.access()  # refuses before anything is loaded
     wanted = (sys.stdout.isatty() and is_loopback(host)) if open_browser is None else open_browser
-    parts = [_explain(_models(model or ["builtin"], settings), data, explainer or ())]
+    parts = [_explain(_models(model or ["builtin"], settings), data, explainer or ()), _results(store)]
     listen(parts, database, listening, lambda links: _announce(links, wanted))
 
 
@@ -104,6 +109,12 @@ def _explain(models: Sequence[Model], data: DataOptions, explainers: Sequence[st
     from assay.web.explain.part import explain_part
 
     return explain_part(models, data.load(), explainers)
+
+
+def _results(store: Path | None) -> Part:
+    from assay.web.results.part import results_part
+
+    return results_part(store)
 
 
 def _models(names: Sequence[str], settings: Settings) -> list[Model]:
