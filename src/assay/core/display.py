@@ -56,12 +56,16 @@ def title(attribution: Attribution) -> str:
 
 def details(attribution: Attribution, method: str | None = None) -> str:
     """The explained value, the probability, the method, and the words and numbers among its extras."""
-    extras = [
+    return one_line(" · ".join([*_answer(attribution), method or attribution.method.name, *extras(attribution)]))
+
+
+def extras(attribution: Attribution) -> list[str]:
+    """The words and numbers among the extras of a method."""
+    return [
         f"{key} {_format(extra)}".replace("_", " ")
         for key, extra in attribution.extra.items()
         if isinstance(extra, str | int | float)
     ]
-    return one_line(" · ".join([*_answer(attribution), method or attribution.method.name, *extras]))
 
 
 def _answer(attribution: Attribution) -> list[str]:

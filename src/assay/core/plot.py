@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,20 @@ def plot_all(inputs: Sequence[Mapping[str, Attribution]], top: int = 15) -> Any:
         for ax, (method, attribution) in zip(row, of_input.items(), strict=True):
             plot(attribution, ax, top, method)
     return axes
+
+
+def png(of_input: Mapping[str, Attribution], top: int = 15) -> bytes:
+    """The methods side by side as a PNG file; safe in any thread, as it keeps no current figure."""
+    figure = optional("matplotlib.figure", "plots").Figure(
+        layout="constrained", figsize=(PANEL * len(of_input) + 1, PANEL), dpi=150
+    )
+    for ax, (method, attribution) in zip(
+        figure.subplots(1, len(of_input), squeeze=False)[0], of_input.items(), strict=True
+    ):
+        plot(attribution, ax, top, _plain(method, 40))
+    out = io.BytesIO()
+    figure.savefig(out, format="png", metadata={"Software": None})
+    return out.getvalue()
 
 
 def value_label(attribution: Attribution) -> str:

@@ -56,19 +56,32 @@ def open_image(image: Any, folder: Path | None = None) -> Any:
     return _open(path, str(image))
 
 
-def _open(file: Any, name: str) -> Any:
+def decode_image(content: bytes, name: str, formats: tuple[str, ...], pixels: int) -> Any:
+    """An image from a stranger: one of some formats (as Pillow names them), with at most so many pixels."""
+    return _open(io.BytesIO(content), name, formats, pixels)
+
+
+def _open(file: Any, name: str, formats: tuple[str, ...] | None = None, pixels: int | None = None) -> Any:
     """Read an image whole, upright as its camera was held, and without transparency, on white."""
     try:
-        from PIL import Image, ImageOps
+        from PIL import Image, ImageOps, UnidentifiedImageError
     except ImportError as error:
         raise InputError("image files need Pillow; install it with: pip install 'assay[images]'") from error
     try:
-        with Image.open(file) as opened:
+        with Image.open(file, formats=formats) as opened:
+            if pixels is not None and opened.width * opened.height > pixels:
+                size = f"{opened.width:,} x {opened.height:,}"
+                raise InputError(f"{name} has {size} pixels; give an image of at most {pixels:,}")
             image = ImageOps.exif_transpose(opened)
             if image.mode in ("L", "RGB"):
                 return image.copy()
             over = Image.new("RGBA", image.size, "white")
             over.alpha_composite(image.convert("RGBA"))
             return over.convert("RGB")
+    except InputError:
+        raise
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise InputError(f"cannot read {name} as an image: {error}") from error
+        reason = (
+            f"it is none of {', '.join(formats)}" if formats and isinstance(error, UnidentifiedImageError) else error
+        )
+        raise InputError(f"cannot read {name} as an image: {reason}") from error

@@ -28,6 +28,7 @@ class HeatUnit:
     text: str
     classes: str
     title: str
+    place: str  # segment and characters, such as 0:12-17
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,24 @@ def heat_maps(
     }
 
 
-def heat_map(attribution: Attribution, example: Example, window: set[Unit], picture: Picture | None = None) -> HeatMap:
-    """The heat map of one attribution; of a text, the units in `window`."""
-    darkest = f"{reach([attribution]):.2g}"
-    if patches := patch_map(attribution):
+def heat_map(
+    attribution: Attribution,
+    example: Example,
+    window: set[Unit],
+    picture: Picture | None = None,
+    largest: float | None = None,
+) -> HeatMap:
+    """The heat map of one attribution; of a text, the units in `window`.
+
+    largest: the score with the darkest colour, where several maps share a scale; None is that of the attribution.
+    """
+    largest = reach([attribution]) if largest is None else largest
+    darkest = f"{largest:.2g}"
+    if patches := patch_map(attribution, largest):
         return HeatMap(patches=patches, picture=picture, darkest=darkest)
     marked = dict(zip(attribution.units, rationale_units(attribution.units, example), strict=True))
     scores = dict(zip(attribution.units, attribution.scores, strict=True))
-    everything = pieces(attribution)
+    everything = pieces(attribution, largest)
     strongest = sorted(everything, key=lambda piece: -piece[2])[:TOP]
     top = {unit for _, unit, strength in strongest if strength > WEAK}
     shown = [piece for piece in everything if piece[1] in window]
@@ -98,7 +109,7 @@ def _heat_unit(gap: str, unit: Unit, strength: float, score: float, top: bool) -
     classes += ["top"] if top else []
     classes += [] if unit.seen else ["unseen"]
     title = f"{score:+.3g}" if unit.seen else "past the length limit"
-    return HeatUnit(gap, unit.text, " ".join(classes), title)
+    return HeatUnit(gap, unit.text, " ".join(classes), title, f"{unit.segment}:{unit.start}-{unit.end}")
 
 
 # --- images ----------------------------------------------------------------------------------------------------------

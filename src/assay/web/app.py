@@ -15,7 +15,7 @@ from assay import __version__
 from assay.web import accounts as account_tables
 from assay.web.accounts import Accounts
 from assay.web.database import Database
-from assay.web.errors import add_error_pages
+from assay.web.errors import add_error_pages, error_page
 from assay.web.login import Entrance, accounts_part
 from assay.web.pages import see_other
 from assay.web.security import Security
@@ -56,7 +56,7 @@ def create_app(
         dependencies=[Depends(check_csrf)],
     )
     app.state.site = Site(access, opened, accounts, cookies, everything, hosts)
-    app.add_middleware(Security, hosts=hosts)
+    app.add_middleware(Security, hosts=hosts, on_error=error_page)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_api_route("/style.css", _style, include_in_schema=False)
     app.add_api_route("/", _home, include_in_schema=False)

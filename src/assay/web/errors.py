@@ -42,7 +42,7 @@ NO_DATABASE = "The database cannot be used at the moment, so nothing was saved. 
 
 
 def add_error_pages(app: FastAPI) -> None:
-    for kind in (AssayError, HTTPException, RequestValidationError, SQLAlchemyError, Exception):
+    for kind in (AssayError, HTTPException, RequestValidationError, SQLAlchemyError):
         app.add_exception_handler(kind, error_page)
 
 

@@ -30,12 +30,13 @@ class Task:
     """A piece of work: what it is for, how far it is, and what came out."""
 
     work: Callable[[Task], Any]
+    about: Any = None  # what was asked for
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     state: State = "waiting"
     now: str = ""  # what is being done
     done: int = 0
     total: int = 1
-    passes: int = 0  # sequences that ran through the model
+    meter: Callable[[], int] = int  # counts the sequences that ran through the model
     result: Any = None
     error: str = ""
     cancelled: bool = False
@@ -60,9 +61,9 @@ class ModelQueue:
         self._thread = threading.Thread(target=self._run, name=f"queue of {name}", daemon=True)
         self._thread.start()
 
-    def add(self, work: Callable[[Task], Any]) -> Task:
+    def add(self, work: Callable[[Task], Any], about: Any = None) -> Task:
         """Queue a function; it is given its task, to report progress."""
-        task = Task(work)
+        task = Task(work, about)
         with self._ready:
             if len(self._waiting) >= LONGEST:
                 raise BusyError(f"{LONGEST} explanations are waiting for this model. Try again in a minute.")
@@ -80,6 +81,14 @@ class ModelQueue:
         """How many tasks are done first."""
         with self._ready:
             return next((i for i, other in enumerate(self._waiting, 1) if other is task), 0)
+
+    def cancel(self, task: Task) -> None:
+        """End a task: at once if it waits, and before its next pass through the model if it runs."""
+        task.cancel()
+        with self._ready:
+            if task in self._waiting:
+                self._waiting.remove(task)
+                _do(task)
 
     def close(self) -> None:
         """End the thread; the running task is cancelled."""

@@ -5,11 +5,12 @@ The policy allows no inline script or style, no frame around a page, and nothing
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST = 12 * 1024 * 1024  # bytes of a request
@@ -42,19 +43,26 @@ class TooLargeError(HTTPException):
 
 
 class Security:
-    """Wraps the application."""
+    """Wraps the application. on_error: makes the page of an error that nothing else caught."""
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str] | None = None) -> None:
-        self.app, self.hosts = app, hosts
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Collection[str] | None = None,
+        on_error: Callable[[Request, Exception], Response] | None = None,
+    ) -> None:
+        self.app, self.hosts, self.on_error = app, hosts, on_error
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
+        headers, started = Headers(scope=scope), False
 
         async def send_with_headers(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 out = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     out.setdefault(name, value)
@@ -63,7 +71,12 @@ class Security:
         if self.hosts is not None and _host(headers) not in self.hosts:
             await PlainTextResponse(WRONG_HOST, 421)(scope, receive, send_with_headers)
             return
-        await self.app(scope, _limited(headers, receive), send_with_headers)
+        try:
+            await self.app(scope, _limited(headers, receive), send_with_headers)
+        except Exception as error:
+            if started or self.on_error is None:
+                raise
+            await self.on_error(Request(scope), error)(scope, receive, send_with_headers)
 
 
 def _host(headers: Headers) -> str:
