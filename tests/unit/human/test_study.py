@@ -220,6 +220,15 @@ def test_choices_are_rankings_of_two(tmp_path):
         content_of(folder, task, {})
 
 
+def test_the_next_input_is_another_one_that_is_analysed(tmp_path):
+    folder = made_study(tmp_path / "study", kind="next_guess", practice=2)
+    asked = {number: folder.asked(number) for number in range(len(folder.items))}
+    assert asked == {0: 2, 1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: 7, 7: 2}
+    answers = tasteful(folder, 1)
+    row = rows_of(folder, answers, folder.methods())[0]
+    assert (row["example"], row["asked"]) == ("example-0", "example-2")
+
+
 def test_practice_and_repeats_are_not_analysed(tmp_path):
     folder = made_study(tmp_path / "study")
     answers = tasteful(folder, 3)
@@ -248,8 +257,9 @@ def test_results_find_what_people_like(tmp_path):
     json.dumps(results.to_dict(), allow_nan=False)
 
 
-def test_results_of_guesses(tmp_path):
-    folder = made_study(tmp_path / "study", kind="guess", examples=30, annotators=10)
+@pytest.mark.parametrize("kind", ["guess", "next_guess"])
+def test_results_of_guesses(kind, tmp_path):
+    folder = made_study(tmp_path / "study", kind=kind, examples=30, annotators=10)
     results = HumanResults.of(folder, tasteful(folder, 10))
     assert results.simulatability[0].condition == "no explanation"
     assert "secret_attention" in results.verdict[0]

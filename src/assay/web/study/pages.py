@@ -94,7 +94,17 @@ def answer_task(request: Request, study: Study, mine: TakingPart, number: Number
 @router.get("/tasks/{number}/picture.png")
 def picture(study: Study, mine: TakingPart, number: Number) -> Response:
     """The image of one of the participant's own tasks."""
-    path = study.folder.picture(_task(study, mine, number).item)
+    return _picture(study, _task(study, mine, number).item)
+
+
+@router.get("/tasks/{number}/asked.png")
+def asked_picture(study: Study, mine: TakingPart, number: Number) -> Response:
+    """The image whose answer is guessed."""
+    return _picture(study, study.folder.asked(_task(study, mine, number).item))
+
+
+def _picture(study: Running, item: int | None) -> Response:
+    path = None if item is None else study.folder.picture(item)
     if path is None or not path.is_file():
         raise HTTPException(404)
     return FileResponse(path, media_type="image/png", headers={"Cache-Control": "private, max-age=3600"})
@@ -112,7 +122,7 @@ def _page(
     back: bool = False,
 ) -> Response:
     folder, item = study.folder, study.folder.items[task.item]
-    closed = study.answers.closed
+    closed, asked = study.answers.closed, folder.asked(task.item)
     return page(
         request,
         "web/study/task.html.jinja",
@@ -122,11 +132,12 @@ def _page(
         number=task.number + 1,
         total=len(folder.tasks(mine.seat)),
         practice=task.practice,
-        item=item if folder.study.kind != "guess" else None,  # a guess must not show the answer
+        answer=None if asked == task.item else item.answer,  # an answer that is guessed must not be shown
         input=plain_input(item),
         size=size_of(item) if item.boxes else None,
         maps=shown_maps(folder, item, task.codes),
-        options=item.options if folder.study.kind == "guess" else (),
+        new=None if asked in (None, task.item) else plain_input(folder.items[asked or 0]),
+        options=() if asked is None else folder.items[asked].options,
         folded=len(item.options) > MANY,
         fields=fields,
         comment=comment,
