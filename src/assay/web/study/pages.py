@@ -69,9 +69,10 @@ def join(
 @router.get("/tasks/{number}")
 def task_page(request: Request, study: Study, mine: TakingPart, number: Number) -> Response:
     task = _task(study, mine, number)
-    answer = study.answers.answers_of(mine).get(task.number)
+    answer, closed = study.answers.state(mine, task.number)
     fields = {} if answer is None else fields_of(task, answer.content, study.folder.study.kind)
-    return _page(request, study, mine, task, fields, "" if answer is None else answer.comment)
+    comment = "" if answer is None else answer.comment
+    return _page(request, study, mine, task, fields, comment, closed=closed)
 
 
 @router.post("/tasks/{number}")
@@ -120,9 +121,10 @@ def _page(
     error: str = "",
     *,
     back: bool = False,
+    closed: bool = False,
 ) -> Response:
     folder, item = study.folder, study.folder.items[task.item]
-    closed, asked = study.answers.closed, folder.asked(task.item)
+    asked = folder.asked(task.item)
     return page(
         request,
         "web/study/task.html.jinja",
