@@ -87,6 +87,8 @@ def test_two_evaluations_side_by_side(client: Client, store: Path) -> None:
         assert float(row["difference_value"]) == pytest.approx((b[name].values - a[name].values).mean(), abs=1e-9)
         clear = not float(row["difference_low"]) <= 0 <= float(row["difference_high"])
         assert (row["verdict"] != "no difference shown") == clear
+        if row["verdict"] in ("better", "worse"):
+            assert abs(float(row["difference_value"])) >= float(row["margin"])
     for chosen, sentence in (([first.id], "choose two"), ([first.id, "0" * 16], "no such page")):
         assert sentence in seen(client.get("/results/compare", params={"run": chosen}))
 
@@ -112,6 +114,13 @@ def test_differences_are_paired_only_on_the_same_examples() -> None:
     # Welch by hand
     variance = np.var(first, ddof=1) / 60 + np.var(second, ddof=1) / 60
     assert apart.difference.high - apart.difference.value == pytest.approx(1.98 * variance**0.5, rel=0.01)
+
+
+def test_rounding_and_tiny_differences_are_no_verdict() -> None:
+    base = np.random.default_rng(1).normal(size=40)
+    for shift, verdict in ((1e-8, "no difference shown"), (1e-3, "different, too little to matter"), (-0.2, "worse")):
+        (change,) = numbers.compare([evaluation("x", base.tolist())], [evaluation("x", (base + shift).tolist())])
+        assert change.verdict == verdict
 
 
 def test_missing_values_and_weights_count_as_in_the_library() -> None:

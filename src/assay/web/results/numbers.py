@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.core.errors import AssayError, InputError
-from assay.evaluation.metrics import make_metric
+from assay.evaluation.metrics import is_faithfulness, make_metric
 from assay.experiments.runs import Run
 from assay.experiments.store import Record, Store
 from assay.reports.plain_json import plain
@@ -21,6 +21,7 @@ from assay.studies.evaluate.task import tidy_values
 Values = NDArray[np.float64]
 Row = dict[str, Any]
 EVALUATE = "evaluate"
+ROUNDING = 1e-5  # of float32 passes, relative to the largest value
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,18 @@ class Change:
     difference: Interval
     paired: bool  # on the same examples
     better: str
+    margin: float  # smaller differences do not matter
 
     @property
     def verdict(self) -> str:
+        """What the interval shows about the second: a clear difference excludes 0 and is large enough to matter."""
         low, high = self.difference.low, self.difference.high
         if not (low == low and high == high) or low <= 0 <= high:
             return "no difference shown"
+        if abs(self.difference.value) < self.margin:
+            return "different, too little to matter"
+        if not self.better:
+            return "different"
         return "better" if (low > 0) == (self.better == "higher") else "worse"
 
 
@@ -97,10 +104,25 @@ def table(records: Sequence[Record]) -> list[Row]:
 
 def better(metric: str) -> str:
     """The direction of a metric; "" for one of a plugin that is not loaded here."""
+    facts = _facts(metric)
+    return "" if facts is None else str(facts.better)
+
+
+def margin(metric: str, records: Sequence[Record]) -> float:
+    """The smallest difference that matters; on the output of a regression, relative to its standard deviation."""
+    facts = _facts(metric)
+    if facts is None:
+        return 0.0
+    raw = [np.ravel(record.rows["outputs"]) for record in records if record.spec.get("task") == "regression"]
+    masks = is_faithfulness(make_metric(metric, "eraser"))  # its values are then differences of outputs
+    return float(facts.margin * (np.concatenate(raw).std() if raw and masks else 1.0))
+
+
+def _facts(metric: str) -> Any:
     try:
-        return str(make_metric(metric, "eraser").facts.better)
+        return make_metric(metric, "eraser").facts
     except AssayError:
-        return ""
+        return None
 
 
 def _usable(column: Column, chosen: NDArray[np.bool_] | None = None) -> Values:
@@ -116,11 +138,11 @@ def compare(first: Sequence[Record], second: Sequence[Record]) -> list[Change]:
     shared = [name for name in before if name in after]
     if not shared:
         raise InputError("these two evaluations have no method and metric in common; choose two that share some")
-    changes = [_change(*name, before[name], after[name]) for name in shared]
+    changes = [_change(*name, before[name], after[name], margin(name[0], first)) for name in shared]
     return [change for change in changes if change is not None]
 
 
-def _change(metric: str, method: str, first: Column, second: Column) -> Change | None:
+def _change(metric: str, method: str, first: Column, second: Column, margin: float) -> Change | None:
     """Paired over the examples that both have, if these are the same; else the two means are independent."""
     places = {place: i for i, place in enumerate(second.examples)}
     both = [(i, places[place]) for i, place in enumerate(first.examples) if place in places]
@@ -132,14 +154,20 @@ def _change(metric: str, method: str, first: Column, second: Column) -> Change |
         if not known.any():
             return None
         a, b = _usable(first, known), _usable(second, known)
-        one, two, difference = intervals(np.stack([a, b, b - a]))
+        one, two, difference = intervals(np.stack([a, b, _without_rounding(a, b)]))
     else:
         a, b = _usable(first), _usable(second)
         if not len(a) or not len(b):
             return None
         one, two = interval(a), interval(b)
         difference = independent(a, b)
-    return Change(metric, method, one, two, difference, paired, better(metric))
+    return Change(metric, method, one, two, difference, paired, better(metric), margin)
+
+
+def _without_rounding(a: Values, b: Values) -> Values:
+    """b - a; values that differ by the rounding of a forward pass are equal."""
+    scale = max(np.abs(a).max(), np.abs(b).max())
+    return np.where(np.abs(b - a) <= ROUNDING * scale, 0.0, b - a)
 
 
 def independent(a: Values, b: Values) -> Interval:

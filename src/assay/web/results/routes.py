@@ -157,8 +157,10 @@ def _by_metric(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str,
     return metrics
 
 
-def _shown(value: float, low: float, high: float) -> str:
-    return " ".join(format_interval(value, low, high))
+def _shown(value: float, low: float, high: float) -> tuple[str, str]:
+    """A value and its interval."""
+    number, bounds = format_interval(value, low, high)
+    return number.replace("-", "−"), bounds.replace("-", "−")
 
 
 def _flat(change: Mapping[str, Any]) -> dict[str, Any]:
