@@ -22,12 +22,12 @@ from typing import Any
 
 import httpx
 import uvicorn
-from fastapi import FastAPI
-from sqlalchemy import Column, Float, Integer, MetaData, Table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from web import bare
+
 from assay.web.accounts import Accounts
-from assay.web.database import Database, Schema
+from assay.web.database import Database
 from assay.web.study.answers import StudyDatabase
 from assay.web.study.part import study_part
 from unit.human.studies import made_study
@@ -35,21 +35,6 @@ from unit.web.clients import PASSWORD, application
 
 RANKS = {"rank-0": "1", "rank-1": "1", "rank-2": "3", "rank-3": "4", "go": "next", "comment": "a few words"}
 TICK = os.sysconf("SC_CLK_TCK")
-
-
-def bare_app(folder: Path) -> FastAPI:
-    """One page that writes one row, with the same database settings."""
-    tables = MetaData()
-    rows = Table("rows", tables, Column("id", Integer, primary_key=True), Column("saved", Float))
-    database, app = Database.open(folder / "bare.sqlite", [Schema("bare", tables)]), FastAPI()
-
-    @app.post("/")
-    def write() -> dict[str, bool]:
-        with database.writing() as connection:
-            connection.execute(rows.insert().values(saved=time.time()))
-        return {"saved": True}
-
-    return app
 
 
 class Server:
@@ -132,7 +117,7 @@ def main() -> None:
             StudyDatabase(site.database, folder.id).join(accounts.create(f"person {i}", PASSWORD, "participant"))
         site.database.close()
         study = Server(lambda: application(path, study_part(folder.path), access="accounts", database=database))
-        bare = Server(lambda: bare_app(path))
+        plain_server = Server(lambda: bare(path))
         try:
             statuses = crowd(study.address, given.people, given.answers)
             client, csrf = logged_in(study.address, "person 0")
@@ -140,10 +125,10 @@ def main() -> None:
             page = cost(study, lambda: client.get("/study/tasks/2"), 100)
             post = cost(study, lambda: client.post("/study/tasks/2", data=form), 100)
             plain = httpx.Client()
-            write = cost(bare, lambda: plain.post(f"{bare.address}/"), 100)
+            write = cost(plain_server, lambda: plain.get(plain_server.address), 100)
         finally:
             study.stop()
-            bare.stop()
+            plain_server.stop()
         kept = Database.open(database, [])
         saved = len(StudyDatabase(kept, folder.id).answers())
         kept.close()
