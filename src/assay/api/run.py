@@ -38,4 +38,12 @@ def run(
     runner = make_engine(engine, workers=workers, address=address, threads=threads)
     opened, opened_store = open_plan(plan, store)
     selected = select_jobs(opened, only or {})
-    return run_plan(selected, opened_store, runner, keep=keep, progress=progress, watch=watch)
+    return run_plan(
+        selected,
+        opened_store,
+        runner,
+        keep=keep,
+        progress=progress,
+        watch=watch,
+        file=None if isinstance(plan, Plan) else plan,
+    )

@@ -36,6 +36,14 @@ def command_line() -> str:
     return shlex.join(["assay", *map(shareable, sys.argv[1:])])
 
 
+def write_report(result: Any, report: Path) -> None:
+    """Write the page of a result, also into the store, where `assay serve` finds it."""
+    from assay.experiments.runs import keep_page
+
+    result.to_html(report, command=command_line())
+    keep_page(report)
+
+
 def finish_study(result: Any, table: Table, report: Path, json: Path | None) -> None:
     """Print the table and then the verdict (the end is what a terminal shows), and write the files."""
     console = Console()
@@ -43,7 +51,7 @@ def finish_study(result: Any, table: Table, report: Path, json: Path | None) -> 
     print_preset(console, result.preset)
     for sentence in result.verdict:
         console.print(f"\n{sentence}", style="bold")
-    result.to_html(report, command=command_line())
+    write_report(result, report)
     if json is not None:
         write_json(json, result.to_dict())
     console.print()

@@ -27,7 +27,7 @@ from assay.cli._options import (
     command_app,
     settings_from,
 )
-from assay.cli._output import command_line, print_written, write_json
+from assay.cli._output import command_line, print_written, write_json, write_report
 from assay.core.console import Console
 from assay.core.files import check_writable, write_file
 from assay.core.notices import unsaid
@@ -63,7 +63,7 @@ def evaluate(
     with resumable(), unsaid("result"):  # printed with the verdict
         result = assay.evaluate(model.load(), data.load(), preset=preset, limit=limit, store=store, **settings.given())
     _print(result)
-    result.to_html(report, command=command_line())
+    write_report(result, report)
     if markdown is not None:
         write_file(markdown, result.to_markdown(command_line()))
     if json is not None:

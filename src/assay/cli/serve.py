@@ -1,4 +1,4 @@
-"""Explain predictions and look at results in the browser.
+"""Explain predictions, look at results and run a human study in the browser.
 
 Without options, the explain page opens on the built-in model. Give --model several times to choose between models.
 Listens on this machine only, unless --host names another address; then everybody needs the secret link of --token or
@@ -85,8 +85,13 @@ def serve(
         Path | None,
         Parameter(
             group=INPUT,
-            help="Folder of a human study (`assay study create`) to run. Everybody then needs an account.",
+            help="Folder of a human study (`assay study create`) to run. Everybody then needs an account; without "
+            "--model, the study is the only page.",
         ),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        Parameter(group=OUTPUT, help="Folder of finished work, whose results are shown. Default: a cache folder."),
     ] = None,
     database: Annotated[
         str | None,
@@ -104,13 +109,15 @@ def serve(
     from assay.web.serving import Listening, is_loopback
     from assay.web.serving import serve as listen
 
+    if study is not None and token is not None:
+        raise SpecError("in a study everybody has an account of their own; leave --token out")
     listening = Listening(host, port, token, accounts or study is not None)
     listening.access()  # refuses before anything is loaded
     wanted = (sys.stdout.isatty() and is_loopback(host)) if open_browser is None else open_browser
-    parts = [] if study is None else [_study(study)]
-    if study is None or model:
-        parts.append(_explain(_models(model or ["builtin"], settings), data, explainer or ()))
     kept = study / ANSWERS if study is not None and database is None else database
+    parts = [] if study is None else [_study(study)]
+    if study is None or model:  # a study alone needs no model
+        parts = [_explain(_models(model or ["builtin"], settings), data, explainer or ()), _results(store), *parts]
     listen(parts, kept, listening, lambda links: _announce(links, wanted))
 
 
@@ -124,6 +131,12 @@ def _explain(models: Sequence[Model], data: DataOptions, explainers: Sequence[st
     from assay.web.explain.part import explain_part
 
     return explain_part(models, data.load(), explainers)
+
+
+def _results(store: Path | None) -> Part:
+    from assay.web.results.part import results_part
+
+    return results_part(store)
 
 
 def _models(names: Sequence[str], settings: Settings) -> list[Model]:

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Protocol
 
 from assay.core.progress import Progress
+from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
 from assay.experiments.engines import Engine
 from assay.experiments.job import Job
 from assay.experiments.leases import Lease
 from assay.experiments.plan import Plan
 from assay.experiments.references import InMemoryData, InMemoryModel
+from assay.experiments.runs import PLAN, noted, run_of
 from assay.experiments.scheduler import Scheduler, State
 from assay.experiments.status import Status
 from assay.experiments.store import Record, Store, open_store
@@ -54,7 +56,9 @@ def run_study(
     missing = sum(job.size for job in jobs if not worker.store.has(job.key))
     if on_start is not None and missing:
         on_start(missing)
-    with Progress(name, len(dataset) * steps, progress) as bar:
+    facts = {"model": model.title, "data": dataset.name or "a list", "settings": str(Spec.of(study, full=False))}
+    run = run_of(name, f"{model.title} on {dataset.name or 'a list'}", jobs, facts)
+    with noted(run, worker.store), Progress(name, len(dataset) * steps, progress) as bar:
         return [worker.load_or_compute(job, bar, job.size * steps) for job in jobs]
 
 
@@ -66,10 +70,13 @@ def run_plan(
     keep: bool = False,
     progress: bool | None = None,
     watch: Watch | None = None,
+    file: str | Path | None = None,
 ) -> Status:
-    """Run the jobs of a plan that are not done yet; see `assay.run`."""
+    """Run the jobs of a plan that are not done yet; see `assay.run`. file: where the plan was read."""
     artifacts = [key for key, job in plan.jobs.items() if job.artifact]
-    with Lease(store.artifacts.folder, artifacts).held() as lease:
+    path = None if file is None else str(Path(file).absolute())
+    run = run_of(PLAN, plan.name, list(plan.jobs.values()), {}, path)
+    with noted(run, store), Lease(store.artifacts.folder, artifacts).held() as lease:
         scheduler = Scheduler(plan.jobs, store, keep=keep, lease=lease)
         done_before = sum(state is State.done for state in scheduler.state.values())
         if scheduler.todo:

@@ -9,6 +9,7 @@ from typing import Any
 from assay.core.errors import InputError
 from assay.human.folder import StudyFolder
 from assay.human.items import Item
+from assay.human.settings import GUESSES
 from assay.human.tasks import Task
 from assay.statistics.preferences.guesses import NO_EXPLANATION, Guess
 from assay.statistics.preferences.judgement import Judgement, check_ranks
@@ -31,8 +32,9 @@ class Answer:
 def content_of(folder: StudyFolder, task: Task, given: Mapping[str, str]) -> dict[str, Any]:
     """The content of an answer from the fields of a form: rank-0, rank-1, ... from left to right; better; or guess."""
     kind = folder.study.kind
-    if kind == "guess":
-        return {"guess": _guess(folder.items[task.item], given.get("guess", ""))}
+    asked = folder.asked(task.item)
+    if asked is not None:
+        return {"guess": _guess(folder.items[asked], given.get("guess", ""))}
     if kind == "choice":
         return {"ranks": dict(zip(task.codes, _choice(given.get("better", "")), strict=True))}
     ranks = [_rank(given.get(f"rank-{place}", ""), len(task.codes)) for place in range(len(task.codes))]
@@ -42,7 +44,7 @@ def content_of(folder: StudyFolder, task: Task, given: Mapping[str, str]) -> dic
 
 def fields_of(task: Task, content: Mapping[str, Any], kind: str) -> dict[str, str]:
     """The fields of a form that holds an answer already."""
-    if kind == "guess":
+    if kind in GUESSES:
         return {"guess": str(content["guess"])}
     ranks = [content["ranks"][code] for code in task.codes]
     if kind == "choice":
@@ -82,7 +84,9 @@ def guesses(folder: StudyFolder, answers: Sequence[Answer], names: Mapping[str, 
         task = folder.tasks(answer.seat)[answer.task]
         if task.practice or task.repeats is not None:
             continue
-        item = folder.items[task.item]
+        asked = folder.asked(task.item)
+        assert asked is not None
+        item = folder.items[asked]
         condition = names[task.codes[0]] if task.codes else NO_EXPLANATION
         out.append(Guess(answer.participant, item.example, condition, answer.content["guess"] == item.answer))
     return out

@@ -11,8 +11,8 @@ from assay.human.answers import Answer
 from assay.human.folder import StudyFolder
 
 COLUMNS = (
-    "participant", "seat", "task", "example", "practice", "repeats", "place", "method", "rank", "guess", "answer",
-    "correct", "comment", "saved",
+    "participant", "seat", "task", "example", "asked", "practice", "repeats", "place", "method", "rank", "guess",
+    "answer", "correct", "comment", "saved",
 )  # fmt: skip
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run these
 
@@ -45,8 +45,10 @@ def _rows(folder: StudyFolder, answer: Answer, names: Mapping[str, str]) -> list
         "comment": answer.comment,
         "saved": answer.saved,
     }
-    if "guess" in answer.content:
-        guess = answer.content["guess"]
+    asked = folder.asked(task.item)
+    if asked is not None:
+        guess, item = answer.content["guess"], folder.items[asked]
+        common |= {"asked": item.example, "answer": item.answer}
         method = names[task.codes[0]] if task.codes else None
         return [common | {"method": method, "guess": guess, "correct": guess == item.answer}]
     ranks = answer.content["ranks"]

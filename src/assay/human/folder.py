@@ -70,6 +70,13 @@ class StudyFolder:
     def _tasks(self) -> dict[int, tuple[Task, ...]]:
         return {}
 
+    def asked(self, number: int) -> int | None:
+        """The item whose answer is guessed: the same, or the next one that is analysed; None in other kinds."""
+        if self.study.kind != "next_guess":
+            return number if self.study.kind == "guess" else None
+        following = (item for item in self.examples if item > number)
+        return next(following, self.examples[0])
+
     def picture(self, number: int) -> Path | None:
         """The image of an item; the name comes from the items, never from a request."""
         name = self.items[number].picture

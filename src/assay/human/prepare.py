@@ -21,7 +21,7 @@ from assay.datasets.dataset import Dataset
 from assay.explainers.session import Session
 from assay.human.folder import PICTURES
 from assay.human.items import Item, make_item
-from assay.human.settings import HumanStudy
+from assay.human.settings import GUESSES, HumanStudy
 
 CHUNK = 8  # examples between two savings
 PART = "items.part.jsonl"  # items that are ready, until all are
@@ -138,5 +138,7 @@ def _read(path: Path) -> Iterator[Item]:
 
 def check_kind(study: HumanStudy, task: Any) -> None:
     """Answers can be guessed only among classes."""
-    if study.kind == "guess" and task == "regression":
-        raise SpecError("kind='guess' needs a classifier: the answer of a regression cannot be chosen from a list")
+    if study.kind in GUESSES and task == "regression":
+        raise SpecError(
+            f"kind={study.kind!r} needs a classifier: the answer of a regression cannot be chosen from a list"
+        )

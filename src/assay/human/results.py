@@ -11,6 +11,7 @@ from typing import Any
 from assay.core.errors import InputError
 from assay.human.answers import Answer, guesses, judgements, repeated_pairs
 from assay.human.folder import StudyFolder
+from assay.human.settings import GUESSES
 from assay.reports.plain_json import plain
 from assay.statistics.preferences.agreement import Agreement, kendall_w, krippendorff_alpha, self_agreement
 from assay.statistics.preferences.contrasts import Contrast, contrasts
@@ -42,7 +43,7 @@ class HumanResults:
 
     @property
     def is_guess(self) -> bool:
-        return self.folder.study.kind == "guess"
+        return self.folder.study.kind in GUESSES
 
     @cached_property
     def judgements(self) -> Judgements:

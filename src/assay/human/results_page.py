@@ -17,7 +17,7 @@ from assay.reports.study_page import Fact
 from assay.reports.symbols import format_interval
 from assay.statistics.preferences.guesses import NO_EXPLANATION
 
-KINDS = {"ranking": "rankings", "choice": "choices", "guess": "guesses"}
+KINDS = {"ranking": "rankings", "choice": "choices", "guess": "guesses", "next_guess": "guesses"}
 
 
 @dataclass(frozen=True)

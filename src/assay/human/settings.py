@@ -7,7 +7,8 @@ from typing import Any, Literal, get_args
 
 from assay.core.errors import SpecError, nearest
 
-Kind = Literal["ranking", "choice", "guess"]
+Kind = Literal["ranking", "choice", "guess", "next_guess"]
+GUESSES = ("guess", "next_guess")  # kinds in which the model's answer is guessed
 Colours = Literal["support", "signed", "published"]
 Order = Literal["balanced", "fixed"]
 
@@ -16,6 +17,7 @@ QUESTIONS = {
     "ranking": "Which explanation aligns the most with how you would explain a similar decision?",
     "choice": "Which of the two explanations aligns more with how you would explain a similar decision?",
     "guess": "What does the model answer?",
+    "next_guess": "What does the model answer to the new input?",
 }
 INSTRUCTIONS = {
     "ranking": "You see an input, the model's answer, and heat maps that mark what spoke for this answer. Give each "
@@ -25,6 +27,8 @@ INSTRUCTIONS = {
     "Choose the better one, or say that they are equally good.",
     "guess": "You see an input and, most of the time, a heat map that marks what spoke for the model's answer. "
     "Guess the answer that the model gave, which may be wrong.",
+    "next_guess": "You see an input, the model's answer and, most of the time, a heat map that marks what spoke for "
+    "this answer. Then guess what the model answers to a new input, which may be wrong.",
 }
 CONSENT = (
     "Taking part is voluntary, and you can stop at any time. Your answers and comments are stored with the name of "
@@ -38,9 +42,9 @@ class HumanStudy:
 
     kind: Kind = "ranking"
     """ranking: rank the heat maps of all methods; choice: the better of two; guess: guess the model's answer, with a
-    heat map or without one."""
+    heat map or without one; next_guess: the same for another input than the one that is explained."""
     question: str | None = None
-    """Question above the heat maps. Default: that of Fernandes et al. (2022) or, for guess, "What does the model
+    """Question above the heat maps. Default: that of Fernandes et al. (2022) or, for guesses, "What does the model
     answer?"."""
     instructions: str | None = None
     """Instructions for participants. Default: a few sentences for the kind."""
@@ -85,7 +89,7 @@ class HumanStudy:
         return self.instructions or INSTRUCTIONS[self.kind]
 
     def check_methods(self, count: int) -> None:
-        least = 1 if self.kind == "guess" else 2
+        least = 1 if self.kind in GUESSES else 2
         if not least <= count <= MOST_METHODS:
             raise SpecError(
                 f"{count} methods were given; a study of the kind {self.kind} takes {least} to {MOST_METHODS}"

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import ceil
 
 from assay.core.rng import generator
-from assay.human.settings import HumanStudy
+from assay.human.settings import GUESSES, HumanStudy
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def _share(study: HumanStudy, examples: int) -> int:
 
 def _shown(study: HumanStudy, codes: Sequence[str], item: int, at: int, lap: int) -> tuple[str, ...]:
     """The heat maps of an item from left to right."""
-    if study.kind == "guess":
+    if study.kind in GUESSES:
         condition = (at + lap) % (len(codes) + 1)
         return () if condition == len(codes) else (codes[condition],)
     if study.kind == "choice":  # one pair per example, so that its annotators can agree

@@ -77,7 +77,9 @@ def _answer(error: Exception) -> tuple[int, str]:
         known = SENTENCES.get(error.status_code)
         return error.status_code, known or error.detail or HTTPStatus(error.status_code).phrase
     if isinstance(error, RequestValidationError):
-        return 422, _validation(error.errors())
+        places = [tuple(found.get("loc", ())) for found in error.errors()]
+        in_address = any(place[:1] == ("path",) for place in places)
+        return (404, SENTENCES[404]) if in_address else (422, _validation(error.errors()))
     if isinstance(error, SQLAlchemyError):
         LOG.error("the database failed", exc_info=error)
         return (507, FULL) if is_full(error) else (503, NO_DATABASE)

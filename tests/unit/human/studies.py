@@ -77,9 +77,10 @@ def tasteful(folder: StudyFolder, seats: int, *, noise: float = 1.0) -> list[Ans
     answers = []
     for seat in range(seats):
         for task in folder.tasks(seat):
-            if folder.study.kind == "guess":
+            asked = folder.asked(task.item)
+            if asked is not None:
                 right = rng.random() < (0.9 if task.codes and "secret" in names[task.codes[0]] else 0.5)
-                item = folder.items[task.item]
+                item = folder.items[asked]
                 content: dict[str, Any] = {"guess": item.answer if right else "negative"}
             else:
                 liked = [-METHODS.index(names[code]) + noise * rng.gumbel() for code in task.codes]

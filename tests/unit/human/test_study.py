@@ -17,6 +17,8 @@ from assay.human.folder import StudyFolder
 from assay.human.results import HumanResults
 from assay.human.results_page import results_page
 from assay.human.settings import HumanStudy
+from families import model_of
+from toys import bert
 from unit.human.studies import METHODS, made_study, tasteful
 from unit.reports.pages import Page
 
@@ -143,10 +145,34 @@ def test_a_wrong_ready_study_is_refused(content, words, tmp_path):
         assay.create_study("builtin", "builtin", tmp_path / "study", ready="cifar")
 
 
-def test_images_have_patches_and_pictures(tmp_path):
-    folder = made_study(tmp_path / "study", images=True)
-    assert len(folder.items[0].boxes) == 16
-    assert folder.picture(0).read_bytes().startswith(b"\x89PNG")
+def test_images_are_explained_by_patches(tmp_path):
+    """The picture is what the model reads, and the boxes divide it."""
+    from PIL import Image
+
+    vit, rng = model_of("vit"), np.random.default_rng(0)
+    images = [assay.Example(image=rng.integers(0, 255, (40, 32, 3), np.uint8)) for _ in range(3)]
+    folder = assay.create_study(
+        vit, images, tmp_path / "study", "gradient_x_input,average_attention", examples=2, practice=1, progress=False
+    )
+    for number, item in enumerate(folder.items):
+        with Image.open(folder.picture(number)) as picture:
+            width, height = picture.size
+        area = sum((right - left) * (bottom - top) for left, top, right, bottom in item.boxes)
+        assert area == width * height
+        assert all(len(row) == len(item.boxes) for row in item.maps.values())
+        assert item.texts == ()
+        assert item.answer in item.options
+
+
+def test_pairs_show_both_texts(tmp_path):
+    pairs = [assay.Example(text=f"the film was {word}", text_pair="it was not") for word in ("good", "bad", "slow")]
+    folder = assay.create_study(
+        bert(), pairs, tmp_path / "study", "gradient_x_input,random", examples=2, practice=1, progress=False
+    )
+    item = folder.items[0]
+    assert [part.rest for part in item.texts] == ["", ""]
+    assert item.plain_text.endswith("\nit was not")
+    assert all(len(row) == sum(len(part.units) for part in item.texts) for row in item.maps.values())
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------
@@ -194,6 +220,15 @@ def test_choices_are_rankings_of_two(tmp_path):
         content_of(folder, task, {})
 
 
+def test_the_next_input_is_another_one_that_is_analysed(tmp_path):
+    folder = made_study(tmp_path / "study", kind="next_guess", practice=2)
+    asked = {number: folder.asked(number) for number in range(len(folder.items))}
+    assert asked == {0: 2, 1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: 7, 7: 2}
+    answers = tasteful(folder, 1)
+    row = rows_of(folder, answers, folder.methods())[0]
+    assert (row["example"], row["asked"]) == ("example-0", "example-2")
+
+
 def test_practice_and_repeats_are_not_analysed(tmp_path):
     folder = made_study(tmp_path / "study")
     answers = tasteful(folder, 3)
@@ -222,8 +257,9 @@ def test_results_find_what_people_like(tmp_path):
     json.dumps(results.to_dict(), allow_nan=False)
 
 
-def test_results_of_guesses(tmp_path):
-    folder = made_study(tmp_path / "study", kind="guess", examples=30, annotators=10)
+@pytest.mark.parametrize("kind", ["guess", "next_guess"])
+def test_results_of_guesses(kind, tmp_path):
+    folder = made_study(tmp_path / "study", kind=kind, examples=30, annotators=10)
     results = HumanResults.of(folder, tasteful(folder, 10))
     assert results.simulatability[0].condition == "no explanation"
     assert "secret_attention" in results.verdict[0]

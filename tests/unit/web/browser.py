@@ -18,7 +18,8 @@ from fastapi import FastAPI
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 QUIET = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")  # fmt: skip
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         "--no-first-run")  # fmt: skip
 PATIENCE = 60  # seconds: the machine may be busy
 
 needs_browser = pytest.mark.skipif(
@@ -120,7 +121,8 @@ class Browser:
     def sticks_out(self) -> list[str]:
         """Elements that are wider than the window."""
         script = """return [...document.body.querySelectorAll("*")].filter(e => !e.closest("svg")
-            && !e.closest(".scroll") && !e.closest(".hidden") && !e.closest(".skip") && e.getBoundingClientRect().right > innerWidth + 1)
+            && !e.closest(".scroll") && !e.closest(".hidden") && !e.closest(".skip")
+            && e.getBoundingClientRect().right > innerWidth + 1)
             .map(e => e.tagName + "." + e.className)"""
         return list(self.run(script))
 

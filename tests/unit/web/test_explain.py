@@ -167,7 +167,7 @@ def test_downloads(client: Client) -> None:
         assert response.status_code == 200, response.text
         assert response.content.startswith(start)
         assert response.headers["content-disposition"].startswith("attachment")
-    assert client.get(f"{address}/exe").status_code == 422
+    assert client.get(f"{address}/exe").status_code == 404
 
 
 BAD = {

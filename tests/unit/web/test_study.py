@@ -180,11 +180,11 @@ def test_the_administrator_invites_and_watches(study):
     assert "&lt;b&gt;bold" in page.text
 
 
-@pytest.mark.parametrize("kind", ["choice", "guess"])
+@pytest.mark.parametrize("kind", ["choice", "guess", "next_guess"])
 def test_other_kinds_of_questions(kind, tmp_path):
     study = Running(tmp_path, kind=kind)
     bob = study.joined("Bob")
-    field = {"choice": {"better": "same"}, "guess": {"guess": "positive"}}[kind]
+    field = {"choice": {"better": "same"}, "guess": {"guess": "positive"}}[kind.removeprefix("next_")]
     missing = bob.submit("/study/tasks/1", go="next")
     assert missing.status_code == 400
     assert "Choose" in seen(missing)
@@ -195,6 +195,11 @@ def test_other_kinds_of_questions(kind, tmp_path):
         assert bob.submit("/study/tasks/1", go="next", guess="maybe").status_code == 400
     else:
         assert "The model's answer:" in seen(bob.get("/study/tasks/2"))
+    if kind == "next_guess":
+        shown = study.folder.tasks(0)[1].item
+        page = seen(bob.get("/study/tasks/2"))
+        assert study.folder.items[study.folder.asked(shown)].plain_text in page.partition("New input")[2]
+        assert study.folder.items[shown].plain_text in page.partition("New input")[0]
 
 
 @pytest.mark.parametrize("images", [False, True])

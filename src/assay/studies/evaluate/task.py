@@ -91,10 +91,15 @@ class EvaluateTask:
         return JobResult(rows, {"seconds": rows.pop("seconds")})  # seconds differ from run to run: never compared
 
     def tidy(self, rows: Any) -> Iterator[Row]:
-        for name, methods in rows["values"].items():
-            for method, values in methods.items():
-                for example, value in zip(rows["examples"], values, strict=True):
-                    yield {"method": method, "metric": name, "example": example, "value": value}
+        return tidy_values(rows)
+
+
+def tidy_values(rows: Any) -> Iterator[Row]:
+    """One row per number of a record."""
+    for name, methods in rows["values"].items():
+        for method, values in methods.items():
+            for example, value in zip(rows["examples"], values, strict=True):
+                yield {"method": method, "metric": name, "example": example, "value": value}
 
 
 def explained_class(metric: Any, target: str) -> str:

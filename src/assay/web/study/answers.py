@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Column, Connection, Float, Integer, MetaData, String, Table, Text, func, select
@@ -59,16 +59,21 @@ class StudyDatabase:
     database: Database
     study: str
     clock: Callable[[], float] = time.time
+    seats: dict[str, Participant] = field(default_factory=dict)  # by account; a seat is for good
 
     # --- participants ------------------------------------------------------------------------------------------------
 
     def participant(self, account: Account | None) -> Participant | None:
         if account is None:
             return None
+        if account.id in self.seats:
+            return self.seats[account.id]
         mine = (PARTICIPANTS.c.study == self.study) & (PARTICIPANTS.c.account == account.id)
         with self.database.reading() as connection:
             row = connection.execute(select(PARTICIPANTS).where(mine)).mappings().first()
-        return None if row is None else Participant(row["account"], row["name"], row["seat"])
+        if row is not None:
+            self.seats[account.id] = Participant(row["account"], row["name"], row["seat"])
+        return self.seats.get(account.id)
 
     def join(self, account: Account) -> Participant:
         """Give an account the next seat; one that has a seat keeps it."""
@@ -109,6 +114,13 @@ class StudyDatabase:
         except IntegrityError:  # the same form was sent twice at once
             self.save(participant, task, content, comment)
 
+    def state(self, participant: Participant, task: int) -> tuple[Answer | None, bool]:
+        """The answer to a task, if there is one, and whether the study is closed."""
+        own = (ANSWERS.c.study == self.study) & (ANSWERS.c.seat == participant.seat) & (ANSWERS.c.task == task)
+        with self.database.reading() as connection:
+            row = connection.execute(select(ANSWERS).where(own)).mappings().first()
+            return None if row is None else _answer(row, participant.name), self._closed(connection)
+
     def answers_of(self, participant: Participant) -> dict[int, Answer]:
         return {answer.task: answer for answer in self._answers(participant.seat)}
 
@@ -122,10 +134,7 @@ class StudyDatabase:
             chosen = chosen.where(ANSWERS.c.seat == seat)
         with self.database.reading() as connection:
             rows = connection.execute(chosen.order_by(ANSWERS.c.seat, ANSWERS.c.task)).mappings().all()
-        return [
-            Answer(row["name"], row["seat"], row["task"], json.loads(row["content"]), row["comment"], row["saved"])
-            for row in rows
-        ]
+        return [_answer(row, row["name"]) for row in rows]
 
     # --- open or closed ----------------------------------------------------------------------------------------------
 
@@ -147,3 +156,7 @@ class StudyDatabase:
     def _check_open(self, connection: Connection) -> None:
         if self._closed(connection):
             raise InputError(CLOSED)
+
+
+def _answer(row: Any, name: str) -> Answer:
+    return Answer(name, row["seat"], row["task"], json.loads(row["content"]), row["comment"], row["saved"])

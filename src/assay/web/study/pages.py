@@ -69,9 +69,10 @@ def join(
 @router.get("/tasks/{number}")
 def task_page(request: Request, study: Study, mine: TakingPart, number: Number) -> Response:
     task = _task(study, mine, number)
-    answer = study.answers.answers_of(mine).get(task.number)
+    answer, closed = study.answers.state(mine, task.number)
     fields = {} if answer is None else fields_of(task, answer.content, study.folder.study.kind)
-    return _page(request, study, mine, task, fields, "" if answer is None else answer.comment)
+    comment = "" if answer is None else answer.comment
+    return _page(request, study, mine, task, fields, comment, closed=closed)
 
 
 @router.post("/tasks/{number}")
@@ -94,7 +95,17 @@ def answer_task(request: Request, study: Study, mine: TakingPart, number: Number
 @router.get("/tasks/{number}/picture.png")
 def picture(study: Study, mine: TakingPart, number: Number) -> Response:
     """The image of one of the participant's own tasks."""
-    path = study.folder.picture(_task(study, mine, number).item)
+    return _picture(study, _task(study, mine, number).item)
+
+
+@router.get("/tasks/{number}/asked.png")
+def asked_picture(study: Study, mine: TakingPart, number: Number) -> Response:
+    """The image whose answer is guessed."""
+    return _picture(study, study.folder.asked(_task(study, mine, number).item))
+
+
+def _picture(study: Running, item: int | None) -> Response:
+    path = None if item is None else study.folder.picture(item)
     if path is None or not path.is_file():
         raise HTTPException(404)
     return FileResponse(path, media_type="image/png", headers={"Cache-Control": "private, max-age=3600"})
@@ -110,9 +121,10 @@ def _page(
     error: str = "",
     *,
     back: bool = False,
+    closed: bool = False,
 ) -> Response:
     folder, item = study.folder, study.folder.items[task.item]
-    closed = study.answers.closed
+    asked = folder.asked(task.item)
     return page(
         request,
         "web/study/task.html.jinja",
@@ -122,11 +134,12 @@ def _page(
         number=task.number + 1,
         total=len(folder.tasks(mine.seat)),
         practice=task.practice,
-        item=item if folder.study.kind != "guess" else None,  # a guess must not show the answer
+        answer=None if asked == task.item else item.answer,  # an answer that is guessed must not be shown
         input=plain_input(item),
         size=size_of(item) if item.boxes else None,
         maps=shown_maps(folder, item, task.codes),
-        options=item.options if folder.study.kind == "guess" else (),
+        new=None if asked in (None, task.item) else plain_input(folder.items[asked or 0]),
+        options=() if asked is None else folder.items[asked].options,
         folded=len(item.options) > MANY,
         fields=fields,
         comment=comment,

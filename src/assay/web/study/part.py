@@ -38,9 +38,13 @@ def answers_in(database: Database, folder: StudyFolder) -> StudyDatabase:
     return StudyDatabase(database, folder.id)
 
 
-def running(request: Request) -> Running:
-    folder: StudyFolder = part_of(request, NAME)
-    return Running(folder, answers_in(site_of(request).database, folder))
+async def running(request: Request) -> Running:
+    """The study; made once for a server, because it remembers seats."""
+    known: Running | None = getattr(request.app.state, NAME, None)
+    if known is None:
+        folder: StudyFolder = part_of(request, NAME)
+        known = request.app.state.study = Running(folder, answers_in(site_of(request).database, folder))
+    return known
 
 
 def _shown(site: Site, visitor: Visitor) -> bool:
