@@ -26,7 +26,7 @@ from .conftest import invoke
 )
 def test_what_is_refused_before_anything_is_loaded(arguments: tuple[str, ...], sentence: str) -> None:
     done = invoke("serve", *arguments)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert sentence in " ".join(done.stderr.split())
 
 
