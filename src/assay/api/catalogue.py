@@ -146,7 +146,8 @@ def _presets() -> list[Entry]:
 
 
 def _parameters(cls: type) -> str:
-    parameters = [f"{f.name}={_shown(f.default)}" for f in dataclasses.fields(cls) if f.init]
+    given = [f for f in dataclasses.fields(cls) if f.init and f.metadata.get("given", f.metadata.get("spec", True))]
+    parameters = [f"{f.name}={_shown(f.default)}" for f in given]
     return ", ".join(parameters) or "none"
 
 

@@ -57,8 +57,9 @@ class LearnedMethod:
 
     explainer: str = ""
     any_model: bool = False
-    digest: str = ""  # of the explainer's weights and card; filled in
-    job: str = field(default="", metadata={"unsaid": ""})  # key of the job of a plan that fits it
+    # Filled in, not given by users: the digest of its weights and card, and the key of the job of a plan that fits it.
+    digest: str = field(default="", metadata={"given": False})
+    job: str = field(default="", metadata={"given": False, "unsaid": ""})
     folder: str = field(default="", compare=False, repr=False, metadata={"spec": False})
     fitted: Any = field(default=None, compare=False, repr=False, metadata={"spec": False})
 
