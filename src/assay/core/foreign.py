@@ -136,7 +136,7 @@ def _cuts_a_word(span: Span, text: str, left: set[tuple[int, int]]) -> bool:
 
 
 def _span(given: Any, texts: Texts) -> Span:
-    numbers = [int(n) for n in given if isinstance(n, Real) and n % 1 == 0] if isinstance(given, SEVERAL) else []
+    numbers = [int(float(n)) for n in given if isinstance(n, Real) and n % 1 == 0] if isinstance(given, SEVERAL) else []
     if len(numbers) not in (2, 3) or len(numbers) != len(given):
         raise InputError(f"{given!r} is not a span; give [start, end] or [segment, start, end] in characters")
     span = Span(*([0, *numbers] if len(numbers) == 2 else numbers))

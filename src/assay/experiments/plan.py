@@ -9,6 +9,7 @@ from typing import Any
 
 from assay.core.errors import AssayError, SpecError, nearest
 from assay.core.names import shareable
+from assay.core.printable import one_line
 from assay.core.spec import Spec, parse, split
 from assay.core.user_code import load_plugin
 from assay.experiments.job import Job
@@ -27,7 +28,7 @@ RESERVED = ("train", "fit", "rows", "index", "models", "figures")  # names of fi
 NOT_YET = "0" * 64  # in place of the key of a fit, while a study is only checked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """Everything to run. Each of `jobs` comes after those it needs."""
 
@@ -36,6 +37,9 @@ class Plan:
     cells: tuple[StudyCell, ...]
     jobs: Mapping[str, Job] = field(default_factory=dict)  # by key; a job that two studies share appears once
     fits: tuple[Job, ...] = ()  # of explainers
+
+    def __repr__(self) -> str:
+        return f"<Plan {one_line(self.name)!r}: {len(self.jobs)} jobs of {', '.join(self.studies()) or 'no study'}>"
 
     def studies(self) -> dict[str, list[StudyCell]]:
         """The cells of every study, by its name in the plan."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from assay.core.printable import one_line
 from assay.experiments.job import Job
 from assay.experiments.plan import Plan
 from assay.experiments.scheduler import Scheduler, State
 from assay.experiments.store import Store
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
     """States and reasons by key."""
 
@@ -20,6 +21,10 @@ class Status:
     states: dict[str, State]
     reasons: dict[str, str]
     before: int = 0  # jobs that were done before the run
+
+    def __repr__(self) -> str:
+        states = ", ".join(f"{count} {state.value}" for state, count in Counter(self.states.values()).items())
+        return f"<Status of {one_line(self.plan.name)!r}: {states or 'no jobs'}>"
 
     def counts(self) -> dict[tuple[str, str], Counter[State]]:
         """Number of jobs in each state, by study and model."""

@@ -12,6 +12,7 @@ from assay.api.run import run
 from assay.core.errors import AssayError, SpecError
 from assay.experiments.plan import Plan, make_plan, read_plan
 from assay.experiments.requirement import Requirement
+from assay.experiments.status import plan_status
 from assay.experiments.store import Store
 from assay.experiments.yaml_node import YamlNode
 from assay.studies.evaluate.report import cell_result
@@ -113,6 +114,13 @@ def _reports_without_weights(plan: Plan, store: Path) -> None:
     assert {"index.html", "rows.csv", "train.csv", "own.json", "tiny(on=cues, seed=1) on cues.html"} <= files
     page = (store / "report" / "own" / "tiny(on=cues, seed=1) on cues.html").read_text()
     assert "Which explanation of tiny(on=cues, seed=1) can be trusted?" in page
+
+
+def test_plans_and_their_status_are_short_in_a_notebook(tmp_path: Path) -> None:
+    plan = made(PLAN)
+    assert f"{len(plan.jobs)} jobs of " in repr(plan)
+    assert f": {len(plan.jobs)} missing>" in repr(plan_status(plan, Store(tmp_path)))
+    assert max(len(repr(plan)), len(repr(plan_status(plan, Store(tmp_path))))) < 200
 
 
 def test_a_shared_job_is_one_job() -> None:
