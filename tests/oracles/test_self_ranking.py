@@ -219,6 +219,11 @@ def test_what_free_answers_name_in_vain_is_counted_and_said(monkeypatch):
     )
 
 
+def test_nothing_is_said_where_every_word_was_ranked():
+    counts = {"words": [3, 2], "ranked": [3, 2], "named": [3, 2], "dropped": [0, 0]}
+    assert assay.explainers.METHODS.make("self_ranking").remark(counts) == ""
+
+
 def test_an_evaluation_says_it_also_from_the_store(tmp_path):
     model = language_model("gpt2")
     spec = "self_ranking(mode=free, question='{text} {label}', answer_tokens=3, retries=0)"

@@ -122,7 +122,7 @@ class Counting(Method, Protocol):
         """The names of the counts in `Scores.extra`."""
 
     def remark(self, counts: Mapping[str, Sequence[float]]) -> str:
-        """What the counts of many inputs say, as a sentence after the method's name."""
+        """What the counts of many inputs say, as a sentence after the method's name; empty: nothing to say."""
 
 
 def why_not_a_method(candidate: Any) -> str | None:

@@ -172,8 +172,10 @@ class SelfRanking:
         return dict(zip(self.counts, map(list, zip(*rows, strict=True)), strict=True))
 
     def remark(self, counts: Mapping[str, Sequence[float]]) -> str:
-        """What the counts of many texts say, as a sentence."""
+        """What the counts of many texts say, as a sentence; empty if every word was ranked and none was dropped."""
         words, ranked, named, dropped = (sum(counts[name]) for name in self.counts)
+        if ranked == words and not dropped:
+            return ""
         silent = sum(not r for r in counts["ranked"])
         parts = [f"ranked {ranked / max(words, 1):.0%} of the different words of the texts"]
         if dropped:

@@ -140,7 +140,8 @@ def hindsight_sentences(methods: Mapping[str, Any]) -> list[str]:
 
 def _counted(evaluation: Evaluation) -> list[str]:
     """What methods say about what they counted."""
-    return [f"{name} {evaluation.methods[name].remark(counts)}." for name, counts in evaluation.counts.items()]
+    said = {name: evaluation.methods[name].remark(counts) for name, counts in evaluation.counts.items()}
+    return [f"{name} {sentence}." for name, sentence in said.items() if sentence]
 
 
 def _unsigned(evaluation: Evaluation, measured: Sequence[str]) -> str:
