@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,13 +45,8 @@ def train(
     given = recipe if isinstance(recipe, Recipe) else Recipe.from_spec(recipe)
     recipe = with_settings(given, settings, "train")
     splits = run.splits(data, recipe.seed)
-    kind = task or splits[0].task
-    if recipe.selection == LOSS:
-        recipe = replace(recipe, selection=SELECTIONS.get(kind, LOSS))
-    metrics = performance_metrics(kind)
-    if recipe.selection not in (LOSS, *metrics):
-        allowed = nearest(recipe.selection, [LOSS, *metrics])
-        raise SpecError(f"selection={recipe.selection!r} is not a score of a {kind} model; {allowed}")
+    metrics = performance_metrics(task or splits[0].task)
+    recipe = _selecting(recipe, task or splits[0].task, metrics)
     with run.running():
         return train_classifier(
             base,
@@ -65,3 +61,13 @@ def train(
             save_seconds=run.save_seconds,
             on_check=run.on_check,
         )
+
+
+def _selecting(recipe: Recipe, kind: str, metrics: Mapping[str, Any]) -> Recipe:
+    """The recipe with the score that selects the checkpoint of a kind of model."""
+    if recipe.selection == LOSS:
+        return replace(recipe, selection=SELECTIONS.get(kind, LOSS))
+    if recipe.selection not in metrics:
+        allowed = nearest(recipe.selection, [LOSS, *metrics])
+        raise SpecError(f"selection={recipe.selection!r} is not a score of a {kind} model; {allowed}")
+    return recipe

@@ -92,19 +92,19 @@ def fit(
         _preserved_modes(model),
         Progress("training", run.schedule.total - run.step, progress) as bar,
     ):
-        try:
-            _train(run, CheckpointSaver(folder, run.state, save_seconds), bar)
-        except NotFiniteError as error:
-            run.restore_best()
-            raise NotFiniteError(str(error), run.history) from error
+        _train(run, CheckpointSaver(folder, run.state, save_seconds), bar)
     return run.history
 
 
 def _train(run: _Run, saver: CheckpointSaver, bar: Progress) -> None:
     while run.step < run.schedule.total and not run.stopped:
-        run.advance()
-        if run.step in run.schedule.checks:
-            run.check()
+        try:
+            run.advance()
+            if run.step in run.schedule.checks:
+                run.check()
+        except NotFiniteError as error:
+            run.restore_best()
+            raise NotFiniteError(str(error), run.history) from error
         saver.save_if_due()
         bar.advance()
     saver.save()  # an interruption from here on loses no training
