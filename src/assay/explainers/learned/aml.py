@@ -71,7 +71,7 @@ class Aml(LearnedMethod):
 
     @property
     def facts(self) -> MethodFacts:
-        signed, scale, encoder = True, "probability", False
+        signed, scale, encoder = True, "log_odds", False
         if (card := self.known_card) is not None:
             signed, scale = is_signed(card["settings"]), card["scale"]
             encoder = card["architecture"] == "encoder"
