@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,3 +67,11 @@ def print_outcome(console: Console, status: Status) -> None:
     words = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])  # type: ignore[index]
     before = f", {status.before} of them before this run" if status.before else ""
     console.print(f"{status.plan.name}: {len(status.plan.jobs)} jobs: {words}{before}", style="bold")
+
+
+def end_with(console: Console, status: Status | None) -> None:
+    """Print how the jobs of a command ended; exit with 1 if some did not."""
+    if status is not None:
+        print_outcome(console, status)
+        if not status.ok:
+            sys.exit(1)

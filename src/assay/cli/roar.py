@@ -5,7 +5,6 @@ A method is faithful if performance falls faster than with random words masked. 
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 import assay
-from assay.cli._jobs import print_failure, print_missing, print_outcome, resumable
+from assay.cli._jobs import end_with, print_failure, print_missing, resumable
 from assay.cli._options import (
     DATA,
     ENGINE_OPTIONS,
@@ -111,10 +110,7 @@ def roar(
     with resumable(), unsaid("result"):  # printed with the tables
         result = assay.roar(base, data, score=score, clip=clip, watch=print_failure, **engine.given(), **options)
     _print(console, result, report, json)
-    if result.status is not None:
-        print_outcome(console, result.status)
-        if not result.status.ok:
-            sys.exit(1)
+    end_with(console, result.status)
 
 
 def _print(console: Console, result: Any, report: Path | None, json: Path | None) -> None:

@@ -5,7 +5,6 @@ An explanation teaches if it helps more than the same shares laid on the wrong t
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 import assay
-from assay.cli._jobs import print_failure, print_missing, print_outcome, resumable
+from assay.cli._jobs import end_with, print_failure, print_missing, resumable
 from assay.cli._options import (
     DATA,
     ENGINE_OPTIONS,
@@ -87,10 +86,7 @@ def simulate(
     with resumable():
         result = assay.simulate(teacher, source, watch=print_failure, **engine.given(), **options)
     _print(console, result, report, json)
-    if result.status is not None:
-        print_outcome(console, result.status)
-        if not result.status.ok:
-            sys.exit(1)
+    end_with(console, result.status)
 
 
 def _print(console: Console, result: Any, report: Path | None, json: Path | None) -> None:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 import assay
 import toys
@@ -22,6 +23,7 @@ from assay.studies.simulate.study import Simulate, check_unseen
 from assay.studies.simulate.tasks import ExplainTask, StudentTask
 from assay.training.recipe import Recipe
 from assay.training.students import student_of
+from families import model_of
 
 QUICK = "recipe(epochs=1, batch_size=16, learning_rate=0.05, optimiser=sgd, groups=[], schedule=constant, warmup=0)"
 SETTINGS = {"student": "untrained", "sizes": (10, 20), "seeds": 2, "recipe": QUICK}
@@ -166,6 +168,35 @@ def test_heads_are_fitted_for_each_student_and_teach_a_fresh_one(room: Path, tmp
     task = next(j.task for j in found.status.plan.jobs.values() if isinstance(j.task, ScaffoldTask))
     assert (task.settings.learning_rate, task.settings.epochs, task.settings.meta_rate) == (0.05, 1, 0.05)
     assert group.entropies[name] == pytest.approx(group.entropies[f"shuffled {name}"])
+
+
+@pytest.mark.slow
+def test_teachers_of_scores_and_of_images(tmp_path: Path) -> None:
+    """A regression is scored by Pearson's r; an image by its patches."""
+    rng = np.random.default_rng(0)
+    save_model(model_of("bert-regression"), tmp_path / "scores")
+    texts = sorted({" ".join(rng.choice(toys.WHOLE, 6)) for _ in range(120)})
+    (tmp_path / "texts.csv").write_text("text\n" + "\n".join(texts) + "\n")
+    save_model(model_of("vit"), tmp_path / "images")
+    (tmp_path / "pictures").mkdir()
+    for i in range(120):
+        Image.fromarray(rng.integers(0, 256, (32, 32, 3), dtype=np.uint8)).save(tmp_path / "pictures" / f"{i:03}.png")
+    names = "\n".join(f"pictures/{i:03}.png" for i in range(120))
+    (tmp_path / "pictures.csv").write_text(f"image\n{names}\n")
+    options = {**SETTINGS, "sizes": (16,), "seeds": 1, "store": tmp_path / "s", "progress": False}
+    for teacher, data in (("scores", "texts.csv"), ("images", "pictures.csv")):
+        found = assay.simulate(str(tmp_path / teacher), str(tmp_path / data), "attention_logits", **options)
+        assert found.status.ok, set(found.status.reasons.values())
+        (group,) = found.students
+        rows = group.outputs[16]["attention_logits"]
+        if teacher == "scores":
+            truth = np.corrcoef(rows[0], group.answers)[0, 1]
+            assert (group.score, group.judged[16]["attention_logits"].students[0]) == (
+                "Pearson's r",
+                pytest.approx(truth),
+            )
+        else:
+            assert rows.shape == (1, 24)
 
 
 def test_an_explainer_that_saw_the_test_texts_is_refused(room: Path) -> None:
