@@ -39,10 +39,12 @@ def test_serve_answers_and_stops(tmp_path: Path) -> None:
         link = re.search(r"http://127\.0\.0\.1:\d+/enter\?token=[\w-]+", run.stdout.readline())
         assert link
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        assert "Explain a prediction" in opener.open(link[0], timeout=60).read().decode()
+        with opener.open(link[0], timeout=60) as page:
+            assert "Explain a prediction" in page.read().decode()
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(link[0].partition("/enter")[0] + "/explain", timeout=60)
         assert refused.value.code == 403
+        refused.value.close()
         run.send_signal(signal.SIGINT)
         assert run.wait(timeout=60) in (0, 130)
     assert (tmp_path / "assay" / "serve.sqlite").is_file()

@@ -115,6 +115,7 @@ def _socket(listening: Listening) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, listening.port))
+        listener.listen()  # who opens the link before all is ready waits instead of being refused
     except (OSError, OverflowError) as error:
         listener.close()
         reason = getattr(error, "strerror", None) or str(error)
