@@ -25,6 +25,8 @@ VERSIONS = Table(
     Column("part", String(64), primary_key=True),
     Column("version", Integer, nullable=False),
 )
+FULL = "The disk of the server is full, so nothing was saved. What you typed is kept on this page: send it again later."
+NO_DATABASE = "The database cannot be used at the moment, so nothing was saved. Try again in a moment."
 STARTING = 20_241  # number of the lock that one starting server holds, in PostgreSQL
 
 
@@ -83,6 +85,11 @@ def is_full(error: Exception) -> bool:
     """Whether an error says that the disk of the database is full."""
     cause: Any = error.orig if isinstance(error, DBAPIError) else error
     return getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL or getattr(cause, "sqlstate", "") == "53100"
+
+
+def why_unsaved(error: Exception) -> str:
+    """The sentence for a visitor whose input could not be saved."""
+    return FULL if is_full(error) else NO_DATABASE
 
 
 def _url(address: str | Path) -> URL:

@@ -21,7 +21,7 @@ from assay.core.errors import AssayError
 from assay.core.printable import shortened
 from assay.web.accounts import RefusedError
 from assay.web.attempts import TooManyAttemptsError
-from assay.web.database import is_full
+from assay.web.database import is_full, why_unsaved
 from assay.web.pages import page, see_other
 from assay.web.visitor import ForgedError, NotAllowedError
 
@@ -37,8 +37,6 @@ SENTENCES = {
     404: "There is no such page. It may have been removed, or the link is incomplete.",
     405: "This address cannot be used in this way. Open it from a page of this server.",
 }
-FULL = "The disk of the server is full, so nothing was saved. What you typed is kept on this page: send it again later."
-NO_DATABASE = "The database cannot be used at the moment, so nothing was saved. Try again in a moment."
 
 
 def add_error_pages(app: FastAPI) -> None:
@@ -82,7 +80,7 @@ def _answer(error: Exception) -> tuple[int, str]:
         return (404, SENTENCES[404]) if in_address else (422, _validation(error.errors()))
     if isinstance(error, SQLAlchemyError):
         LOG.error("the database failed", exc_info=error)
-        return (507, FULL) if is_full(error) else (503, NO_DATABASE)
+        return 507 if is_full(error) else 503, why_unsaved(error)
     number = secrets.token_hex(4)
     LOG.error("error %s", number, exc_info=error)
     return 500, f"Assay failed unexpectedly. Its log has the details under the number {number}; please report them."

@@ -11,8 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from assay.core.errors import AssayError
 from assay.core.interrupts import Cancelled, cancellable
+from assay.web.database import why_unsaved
 
 LOG = logging.getLogger("assay.web")
 LONGEST = 64  # tasks that may wait for one model
@@ -130,6 +133,9 @@ def _do(task: Task) -> None:
         task.state = "cancelled"
     except AssayError as error:
         task.state, task.error = "failed", str(error)
+    except SQLAlchemyError as error:
+        LOG.error("the database failed", exc_info=error)
+        task.state, task.error = "failed", why_unsaved(error)
     except Exception as error:
         LOG.error("a task failed", exc_info=error)
         task.state, task.error = "failed", UNEXPECTED

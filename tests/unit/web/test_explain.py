@@ -7,6 +7,7 @@ import json
 import re
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from sqlalchemy import event
 
 import assay
 from assay.datasets.load import load_dataset
 from assay.web.explain.changes import change, partners, words
 from assay.web.explain.part import explain_part
 from families import model_of
+from toys import bert
 from unit.web.clients import Client, application, seen
 
 TEXT = "a modest pleasure that accomplishes its goals"
@@ -47,7 +50,7 @@ def ask(client: Client, **fields: Any) -> Any:
     fields = {"model": "builtin", "text": TEXT, "methods": ["occlusion"], "units": "word"} | fields
     response = client.submit("/explain", **fields)
     for _ in range(600):
-        if "/tasks/" not in str(response.url):
+        if 'id="task"' not in response.text:
             return response
         time.sleep(0.05)
         response = client.get(str(response.url))
@@ -328,3 +331,39 @@ def test_pages_need_the_token_or_an_account(builtin: Any, tmp_path: Path) -> Non
             assert response.status_code in (303, 403), address
             assert "Explain a prediction" not in response.text
         assert client.submit("/explain", text="x").status_code == 403
+
+
+def test_a_full_disk_is_said_and_keeps_what_was_typed(builtin: Any, tmp_path: Path) -> None:
+    app = application(tmp_path, explain_part([builtin]))
+    client, csrf = Client(app), Client(app).csrf()
+    ask(client)
+    with app.state.site.database.engine.connect() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+    event.listen(app.state.site.database.engine, "begin", lambda c: c.exec_driver_sql(f"PRAGMA max_page_count={pages}"))
+    assert csrf
+    response = ask(client, text=f"{TEXT} " * 40, methods=["occlusion", "random", "gradient"])
+    assert "The disk of the server is full" in seen(response)
+    assert TEXT in response.text
+
+
+def test_a_fitted_explainer_in_a_folder_is_offered_with_its_model(tmp_path: Path) -> None:
+    model = bert()
+    texts = [
+        f"{a} {b} {c}"
+        for a in ("good", "sad", "slow", "bad")
+        for b in ("film", "plot", "poem")
+        for c in ("a", "i", "is")
+    ]
+    with warnings.catch_warnings(action="ignore"):  # a fit of two steps is not good
+        method = assay.fit(model, texts, "aml", tmp_path / "quick", epochs=1, masks=4, progress=False)
+    app = application(tmp_path, explain_part([model, bert(1)], explainers=[str(tmp_path / "quick")]))
+    own, other = app.state.site.parts[0].state.models.values()
+    assert list(own.explainers) == ["aml(quick)"]
+    assert list(other.explainers) == []
+    client = Client(app)
+    assert 'value="aml(quick)" checked' in client.get("/explain", params={"model": own.id}).text
+    found = content(client, ask(client, model=own.id, text="a good film", methods=["aml(quick)"]))
+    expected = assay.explain(model, "a good film", method, units="word")
+    np.testing.assert_allclose(found["attributions"]["aml(quick)"]["scores"], expected.scores, rtol=1e-5)
+    with pytest.raises(assay.ModelError):
+        explain_part([bert(1)], explainers=[str(tmp_path / "quick")])

@@ -233,17 +233,19 @@ def _page(
         served=form,
         known=served is not None,
         typed=typed if served is not None else Typed(form.id, methods=form.first_methods),
-        examples=_examples(state),
+        examples=_examples(state, form),
         problem=problem,
         explanation=explanation,
         view=None if explained is None else view(explained, before),
     )
 
 
-def _examples(state: Explaining) -> list[str]:
-    """Lines for the list of examples."""
-    lines = []
-    for i, example in enumerate(state.data[:LISTED] if state.data is not None else ()):
+def _examples(state: Explaining, served: ServedModel) -> list[str]:
+    """Lines for the list of examples; none if the model cannot read them."""
+    lines: list[str] = []
+    if state.data is None or (state.data[0].image is not None) != served.images:
+        return lines
+    for i, example in enumerate(state.data[:LISTED]):
         label = "" if example.label is None else f" ({shortened(str(_name(state, example)), 30)})"
         lines.append(f"{i}: {shortened(example.text or 'image', 60)}{label}")
     return lines
