@@ -247,7 +247,8 @@ def _option(f: Field[Any], hint: Any, doc: str) -> Any:
         item = get_args(hint)[0]
         words = repeated_list if f.metadata.get("repeats") else spec_list
         converter = {int: int_list, float: float_list}.get(item, words)
-        return Annotated[list[str] | None, list_option(converter, **options)]
+        numbers = {int: int | list[int], float: list[float]}  # pydantic, where it is installed, checks what comes out
+        return Annotated[numbers.get(item, list[str]) | None, list_option(converter, **options)]
     if hint is bool:
         return Annotated[bool | None, Parameter(negative=None if f.default else (), **options)]
     plain = hint if hint in (int, float) or get_origin(hint) is Literal else str

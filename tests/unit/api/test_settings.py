@@ -13,8 +13,7 @@ import pytest
 import assay
 from assay.api.randomise import _seeds
 from assay.api.roar import roar_plan
-from assay.api.settings import make_settings
-from assay.api.train import _recipe
+from assay.api.settings import make_settings, with_settings
 from assay.experiments.plan import select_jobs
 from assay.studies.attack.study import Attack
 from assay.studies.evaluate.study import Evaluate
@@ -64,9 +63,9 @@ def test_seeds_as_the_command_line_writes_them() -> None:
 
 @pytest.mark.parametrize(("name", "given", "expected"), [("betas", "0.9, 0.98", (0.9, 0.98)), ("clip", 2.0, 2.0)])
 def test_a_recipe_takes_lists_as_texts(name: str, given: object, expected: object) -> None:
-    assert getattr(_recipe("recipe", {name: given}), name) == expected
+    assert getattr(with_settings(Recipe(), {name: given}, "train"), name) == expected
     with pytest.raises(assay.SpecError, match="betas: 'a' is not a list of numbers"):
-        _recipe("recipe", {"betas": "a"})
+        with_settings(Recipe(), {"betas": "a"}, "train")
 
 
 @pytest.mark.parametrize("methods", ["gradient, occlusion", ["gradient", "occlusion"]])

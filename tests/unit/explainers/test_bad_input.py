@@ -134,7 +134,7 @@ def fitted_to_a_healthy_model(texts):
     return replace(fit_aml(toys.bert(), data, data, settings, FitRun(progress=False)), any_model=True)
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS.names if m not in ("random", "self_ranking")])
+@pytest.mark.parametrize("method", [m for m in METHODS.names if m not in ("random", "scaffold", "self_ranking")])
 def test_nan_names_its_input(poisoned, method):
     """In any batch, at any place, for every method that asks the model anything."""
     texts = ["a film is not a bad film , not a sad film", "a film", "a slow poem", "bad", "it is a good plot"]

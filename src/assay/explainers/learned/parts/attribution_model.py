@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 
 from assay.core.errors import InputError, UnsupportedError
 from assay.explainers.learned.parts.alignment import alignment, carried_over
-from assay.explainers.learned.parts.block import DROPOUT, Block
+from assay.explainers.learned.parts.block import Block
 from assay.explainers.learned.parts.forms import Join, Layers
 from assay.models import hooks
 from assay.models.encode import TextEncoder
@@ -47,7 +47,6 @@ class Trunk(nn.Module):
         self.inner = nn.Linear(width, WIDTH)
         self.scale = nn.Linear(classes, WIDTH, bias=False)
         self.shift = nn.Linear(classes, WIDTH)
-        self.dropout = nn.Dropout(DROPOUT)
         self.block = Block(WIDTH)
         self.norm = nn.LayerNorm(WIDTH)
         self.outer = nn.Linear(WIDTH, 1)
@@ -66,7 +65,7 @@ class Trunk(nn.Module):
         states = reading.states.to(self.outer.weight)
         mixed = torch.einsum("bltd,ld->btd", nn.functional.layer_norm(states, states.shape[-1:]), self.mix)
         q = (2 * classes.to(mixed) - 1).unsqueeze(1)  # (B,1,C)
-        x = self.dropout(self.inner(mixed)) * (1 + self.scale(q)) + self.shift(q)
+        x = self.inner(mixed) * (1 + self.scale(q)) + self.shift(q)
         out: Tensor = self.outer(self.norm(self.block(x, batch.mask > 0))).squeeze(-1)
         return out
 
