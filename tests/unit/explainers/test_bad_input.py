@@ -17,6 +17,7 @@ from assay.explainers.protocols import MethodFacts
 from assay.fitting.aml import fit_aml
 from assay.fitting.methods.aml import AmlFit
 from assay.fitting.run import FitRun
+from runs import weighted_heads_of
 
 GOOD = "a modest pleasure"
 
@@ -134,11 +135,12 @@ def fitted_to_a_healthy_model(texts):
     return replace(fit_aml(toys.bert(), data, data, settings, FitRun(progress=False)), any_model=True)
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS.names if m not in ("random", "scaffold", "self_ranking")])
+@pytest.mark.parametrize("method", [m for m in METHODS.names if m not in ("random", "self_ranking")])
 def test_nan_names_its_input(poisoned, method):
     """In any batch, at any place, for every method that asks the model anything."""
     texts = ["a film is not a bad film , not a sad film", "a film", "a slow poem", "bad", "it is a good plot"]
-    method = fitted_to_a_healthy_model(texts) if method == "aml" else method
+    healthy = {"aml": fitted_to_a_healthy_model, "scaffold": lambda _: weighted_heads_of(poisoned)}
+    method = healthy[method](texts) if method in healthy else method
     with pytest.raises(InputError) as error:
         assay.explain(poisoned, texts, method)
     assert error.value.index == 2

@@ -21,6 +21,7 @@ from assay.evaluation.adversarial.attack_cost import AttackCost
 from assay.evaluation.adversarial.probability_change import ProbabilityChange
 from assay.evaluation.adversarial.rank_change import RankChange
 from assay.evaluation.adversarial.top_k_sum_change import TopKSumChange
+from assay.explainers.learned.parts.method import LearnedMethod
 from assay.explainers.methods import named_methods
 from assay.explainers.protocols import WhiteBox
 from assay.explainers.round import Round
@@ -58,7 +59,7 @@ class AttackRun:
             self.settings.special_tokens,
         )
         for name, method in session.methods.items():
-            if not isinstance(method, WhiteBox):
+            if not isinstance(method, WhiteBox) or isinstance(method, LearnedMethod):
                 raise UnsupportedError(
                     f"{name} cannot be attacked: it has no gradient; use gradient or integrated_gradients"
                 )
