@@ -58,7 +58,7 @@ bench: $(STAMP)  ## measure speed
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt torch==2.13.0
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test]"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[fuzz]"
 	touch $(STAMP)
 
 clean:  ## remove the environment and caches
