@@ -32,11 +32,11 @@ def test_a_disk_that_is_full_when_the_explainer_is_saved_loses_no_training(
 ) -> None:
     whole = fit(tmp_path / "whole")
     save, steps = Fitted.save, list[int]()
-    with small_disk(tmp_path / "disk", "4m") as disk:
+    with small_disk(tmp_path / "disk", "32m") as disk:
 
         def fill_and_save(self: Fitted, folder: Path) -> None:
             with suppress(OSError), (disk / "ballast").open("wb") as out:
-                out.write(b"0" * 2**23)
+                out.write(b"0" * 2**26)
             save(self, folder)
 
         with monkeypatch.context() as patch:
