@@ -57,7 +57,7 @@ def open_image(image: Any, folder: Path | None = None) -> Any:
 
 
 def decode_image(content: bytes, name: str, formats: tuple[str, ...], pixels: int) -> Any:
-    """An image from a stranger: one of some formats (as Pillow names them), with at most so many pixels."""
+    """Decode an untrusted image. formats: those allowed, by Pillow's names; pixels are limited, too."""
     return _open(io.BytesIO(content), name, formats, pixels)
 
 
