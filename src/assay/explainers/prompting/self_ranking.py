@@ -43,8 +43,8 @@ class SelfRanking:
     to `most`; one_pass scores each word by the probability of its first token as the first of the answer. With
     contrast=True the same is asked about the other labels, and log p(token | label) minus its mean over them counts:
     without, a model names whatever it would name for any label. mode=free lets it write what it likes, as in the paper:
-    words that the text lacks are dropped and counted, and an answer without any word of the text is sampled again, up to
-    `retries` times. All places of a word have its score.
+    words that the text lacks are dropped and counted, and an answer without any word of the text is sampled again,
+    up to `retries` times. All places of a word have its score.
     Weakness: what a model says about itself need not be what it does; small models name words by their place or
     frequency, and in free answers mostly words that the text lacks.
     """
