@@ -13,7 +13,8 @@ run_part() { # plan, name=value ...
   log="$(dirname "$STORE")/logs/$(echo "$*" | tr -c 'A-Za-z0-9_\n' '-').log"
   echo "$(date +%H:%M) started: $*"
   "$PYTHON" -m assay run "$1" --store "$STORE" --threads 1 "${only[@]}" >>"$log" 2>&1
-  echo "$(date +%H:%M) finished with exit code $?: $*"
+  local code=$?  # before the date below replaces it
+  echo "$(date +%H:%M) finished with exit code $code: $*"
 }
 
 cd "$here/.."
