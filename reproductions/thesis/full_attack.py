@@ -25,7 +25,7 @@ from assay.models.load import load_model
 from assay.models.model import Model
 
 HERE = Path(__file__).parent
-SMALLEST = "t5_1(seed=0)"
+SMALLEST = "t5_1"
 SETTINGS = {"reproduction": (150, 8), "thesis": (500, 50)}  # steps of the attack, integration points of IG
 MEASURED = "integrated_gradients(tolerance=0.05)"
 SHOWN = ("rank_change", "top_k_sum_change", "probability_change", "succeeded")
@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--store", type=Path, required=True, help="store folder of `assay run`")
     parser.add_argument("--plan", type=Path, default=HERE / "augmented_sst.yaml")
     parser.add_argument("--output", type=Path, default=HERE / "full_attack.csv")
-    parser.add_argument("--model", default=SMALLEST, help="a model of the plan, with its seed")
+    parser.add_argument("--model", default=SMALLEST, help="a model of the plan")
     parser.add_argument("--sentences", type=int, help="number of sentences, shortest first (default: all of the plan)")
     options = parser.parse_args()
     store = Store(options.store.expanduser())

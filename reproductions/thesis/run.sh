@@ -10,24 +10,15 @@ SIZES="t5_1 t5_2 t5_3 t5_4"
 ARCHITECTURES="bert roberta llama t5"
 
 parts() {
-  local model seed data
-  for seed in 0 1 2; do
-    for model in $SIZES $ARCHITECTURES; do
-      echo "augmented_sst.yaml study=probability,logit,controls,ranked,randomisation model=$model(seed=$seed)"
-    done
-  done
-  for model in $SIZES $ARCHITECTURES; do echo "augmented_sst.yaml study=attack,attack_gradient,attack_logit model=$model(seed=0)"; done
+  local model data
+  for model in $SIZES $ARCHITECTURES; do echo "augmented_sst.yaml study=probability,controls,ranked,randomisation model=$model"; done
+  for model in $SIZES $ARCHITECTURES; do echo "augmented_sst.yaml study=attack model=$model"; done
   for data in esnli mnli; do
-    for model in $ARCHITECTURES; do echo "$data.yaml study=probability,logit,controls,ranked model=$model"; done
+    for model in $ARCHITECTURES; do echo "$data.yaml study=probability,controls,ranked model=$model"; done
   done
-  for seed in 0 1 2; do
-    for model in $SIZES $ARCHITECTURES; do echo "augmented_sst.yaml study=randomisation_logit model=$model(seed=$seed)"; done
-  done
+  for model in $SIZES $ARCHITECTURES; do echo "augmented_sst.yaml study=attack_gradient,logit,randomisation_logit,attack_logit model=$model"; done
   for data in esnli mnli; do
-    for model in $ARCHITECTURES; do echo "$data.yaml study=randomisation,randomisation_logit model=$model"; done
-  done
-  for data in esnli mnli; do
-    for model in $ARCHITECTURES; do echo "$data.yaml study=attack,attack_logit model=$model"; done
+    for model in $ARCHITECTURES; do echo "$data.yaml study=randomisation,attack,logit,randomisation_logit,attack_logit model=$model"; done
   done
 }
 

@@ -12,9 +12,10 @@ their history; [README.md](README.md) has the commands.
 STAND_INS = """**What stands in for the thesis's models.** Four T5 encoders trained from scratch (`t5_1` to `t5_4`) for
 its efficient T5s; a flan-T5-small for T5-base, MiniLM for BERT-base, granite-30M for RoBERTa-base, and a Llama of 15M
 parameters for GPT-2. All are much smaller, and those of MultiNLI and e-SNLI are weak (see Models). Also different:
-three trainings per model on SST instead of one, 200 examples instead of 500, shorter attacks, sizes on SST only. A
-verdict that differs from the thesis may be due to any of this; plans with the thesis's own checkpoints are in
-[full/](full), not run here.
+200 examples (of MultiNLI and e-SNLI 100) instead of 500, attacks of 60 steps instead of 500, sizes on SST only. As in
+the thesis each model is trained once, so the intervals do not tell how another training would differ. A verdict that
+differs from the thesis may be due to any of this; plans with the thesis's own checkpoints are in [full/](full), not run
+here.
 """
 TABLE_NOTE = """*Verdict*: explanations of the probability, as in the thesis. In brackets: how many of the tested
 statements hold. A statement holds or is contradicted only if its interval, corrected for all statements of the claim,
@@ -33,8 +34,8 @@ brackets the share that also met its constraint: the class is kept, or the proba
 25 judge only attacks that changed at least a third of the inputs: a failed attack does not show that a method is
 robust. Epsilon is 2 as in the thesis; its column gives it in sizes of the embeddings. [Heat maps before and
 after attacks](attacked.html)."""
-FIGURE_NOTE = """In the thesis's order. Lines: dark band = 95 % interval over examples (percentile bootstrap, as in the
-thesis), light band = lowest to highest training. Bars: error bar = examples, dots = trainings. Random is the mean of
+FIGURE_NOTE = """In the thesis's order. Lines: band = 95 % interval over examples (percentile bootstrap, as in the
+thesis). Bars: error bar = examples. Random is the mean of
 many random rankings. Plain gradients on BERT and RoBERTa are rounding noise (see Findings)."""
 RULES = """# Statements behind the verdicts
 
