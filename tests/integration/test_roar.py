@@ -98,7 +98,7 @@ def test_what_cannot_be_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = run("roar", "--data", "d", "--base", "empty", *PLACE, cwd=tmp_path)
     assert done.returncode == 2
-    assert "cannot load 'empty'" in done.stderr
+    assert "the folder empty holds no model" in done.stderr
     done = run("roar", "--data", "d", *MODEL, *PLACE[:-1], "-1", cwd=tmp_path)
     assert done.returncode == 2
     assert "--threads" in done.stderr

@@ -19,7 +19,7 @@ from toys import bert, bert_hf, wordpiece
 from .test_fit import FILLER, planted_texts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*no validation split")
-QUICK = "masks=8, epochs=30, learning_rate=5e-3"
+QUICK = "masks=8, epochs=30, learning_rate=5e-3, validate_every=30"  # the last: few held-out texts choose by chance
 
 
 def mixed_texts(count, seed):
@@ -81,7 +81,7 @@ def test_regression_finds_the_word_that_moves_the_output(objective):
         return texts, [[3.0 * ("pleasure" in text)] for text in texts]
 
     model = trained(torch.nn.functional.mse_loss, read, 1)
-    epochs = QUICK if objective == "shapley" else "epochs=20, validate_every=20"  # 8 held-out texts choose by chance
+    epochs = QUICK if objective == "shapley" else "epochs=20, validate_every=20"
     explainer = assay.fit(model, planted_texts(80, 999), f"aml(objective={objective}, {epochs})", progress=False)
     assert explainer.card["task"] == "regression"
     assert explainer.card["spread"] > 0.5, "of the outputs, which are 0 and 3"
