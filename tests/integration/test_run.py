@@ -8,13 +8,17 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from assay.experiments.store import Store
 
 from .conftest import Outcome, invoke
 
@@ -103,6 +107,31 @@ def test_its_pack_is_reported_elsewhere(ran: tuple[Path, subprocess.CompletedPro
     assert pages[0] == pages[1]
     assert len(list((tmp_path / "b" / "own_data").glob("*.html"))) == 2
     assert here("unpack", plan, "--store", other).exit_code != 0
+
+
+def test_a_repeated_training_that_gave_other_weights_is_said(
+    ran: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """Records name a training, not its weights: they may be about two models, as after a move to another machine."""
+    folder, _ = ran
+    store, index = Store(tmp_path / "store"), tmp_path / "out" / "index.html"
+    shutil.copytree(folder / "store", store.folder)
+    report = ("report", str(folder / "plan.yaml"), "--store", str(store.folder), "--output", str(tmp_path / "out"))
+    records = [store.get(path.stem) for path in store.folder.glob("??/*.json")]
+    weights = {r.provenance["weights"]: r for r in records if r is not None and "weights" in r.provenance}
+    trained = {r.rows["model"]["fingerprint"] for r in records if r is not None and r.spec["kind"] == "train"}
+    assert set(weights) == trained
+    assert len(trained) == 2
+    assert here(*report).exit_code == 0
+    assert "sets of weights" not in index.read_text()
+    other = next(iter(weights.values()))
+    store.put(replace(other, provenance={**other.provenance, "weights": "others"}))
+    plan = (folder / "plan.yaml").read_text().replace("  own_data:", "  more: {kind: evaluate, models: small, data: "
+        "trained_on, methods: [gradient]}\n  own_data:")  # fmt: skip
+    (tmp_path / "plan.yaml").write_text(plan)
+    assert here("run", str(tmp_path / "plan.yaml"), "--store", str(store.folder), "--threads", "1").exit_code == 0
+    assert here("report", str(tmp_path / "plan.yaml"), *report[2:]).exit_code == 0
+    assert index.read_text().count("its records come from 2 sets of weights") == 1
 
 
 def test_a_failed_job_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None:

@@ -41,6 +41,15 @@ class Status:
     def ok(self) -> bool:
         return not self.of(State.failed)
 
+    def retrained(self) -> dict[str, int]:
+        """Trained models whose records come from more than one set of weights, with the number of these sets."""
+        weights: dict[str, set[str]] = {}
+        for job in self.of(State.done):
+            record = self.store.get(job.key)
+            if record is not None and "weights" in record.provenance:  # older records do not say
+                weights.setdefault(str(job.tags["model"]), set()).add(str(record.provenance["weights"]))
+        return {model: len(found) for model, found in weights.items() if len(found) > 1}
+
     def why(self, state: State) -> dict[str, int]:
         """Every reason with the number of jobs it stopped."""
         jobs = self.of(state)

@@ -20,7 +20,7 @@ from assay.core.errors import AssayError, StoreError
 from assay.core.notices import said_once
 from assay.core.progress import Progress
 from assay.experiments.job import Job, JobContext, JobResult
-from assay.experiments.references import AnyModel
+from assay.experiments.references import AnyModel, TrainedModel
 from assay.experiments.store import Record, Store, canonical
 from assay.explainers.learned.parts.method import explainers_at
 from assay.models.model import Model
@@ -62,7 +62,14 @@ class Worker:
             rows = job.task.run(JobContext(job, self, bar or Progress("", None, show=False), folder))
         result = rows if isinstance(rows, JobResult) else JobResult(rows)
         timing = {"took": time.perf_counter() - start, "created": time.time()}
-        return Record(job.key, job.spec, result.rows, {**versions(), **timing, **result.provenance})
+        return Record(
+            job.key, job.spec, result.rows, {**versions(), **timing, **self._weights(job), **result.provenance}
+        )
+
+    def _weights(self, job: Job) -> dict[str, str]:
+        """Which weights a trained model had: keys name its training, and that may give others when it is repeated."""
+        trained = isinstance(self._reference, TrainedModel) and self._reference.key in job.needs
+        return {"weights": self._model.fingerprint} if trained and self._model is not None else {}
 
     def load_or_compute(self, job: Job, bar: Progress, steps: int) -> Record:
         """The stored record of a job, or a new one; `steps` is what the job counts for on the progress bar."""

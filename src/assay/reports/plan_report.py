@@ -148,10 +148,18 @@ def _index(
             if state in UNFINISHED
             for text, count in status.why(state).items()
         ],
+        remarks=[_repeated(model, count) for model, count in status.retrained().items()],
         pages=[_link(path, folder, name) for name, path in pages.items()],
         figures=[_link(path, folder, f"{path.parent.name}, {path.stem}") for path in drawn],
         plots_installed=available(),
         tables=[_link(path, folder, path.name) for path in files],
+    )
+
+
+def _repeated(model: str, count: int) -> str:
+    return (
+        f"{model}: its records come from {count} sets of weights. Its training was repeated and gave other weights, as "
+        "it may on another machine, so two studies of this model can be about two slightly different models."
     )
 
 
