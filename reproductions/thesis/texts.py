@@ -12,8 +12,10 @@ their history; [README.md](README.md) has the commands.
 STAND_INS = """**What stands in for the thesis's models.** Four T5 encoders trained from scratch (`t5_1` to `t5_4`) for
 its efficient T5s; a flan-T5-small for T5-base, MiniLM for BERT-base, granite-30M for RoBERTa-base, and a Llama of 15M
 parameters for GPT-2. All are much smaller, and those of MultiNLI and e-SNLI are weak (see Models). Also different:
-200 examples (of MultiNLI and e-SNLI 100) instead of 500, attacks of 60 steps instead of 500, sizes on SST only. As in
-the thesis each model is trained once, so the intervals do not tell how another training would differ. A verdict that
+200 examples (of MultiNLI and e-SNLI 100) instead of 500, randomisation on 25 instead of 50 pairs, attacks of 60 steps
+instead of 500, sizes on SST only. As in the thesis each model is trained once, so the intervals do not tell how another
+training would differ. The run moved between machines, where the same seed gives slightly different weights: the studies
+of one model (say, faithfulness and attacks) may come from two such trainings. A verdict that
 differs from the thesis may be due to any of this; plans with the thesis's own checkpoints are in [full/](full), not run
 here.
 """
