@@ -45,14 +45,20 @@ def results_page(e: Evidence, verdicts: Verdicts, records: Records, figures: Seq
 
 def progress(records: Records) -> str:
     """What is missing, by data set and study."""
-    missing: dict[str, Counter[str]] = {}
+    planned: Counter[tuple[str, str]] = Counter()
+    missing: Counter[tuple[str, str]] = Counter()
     for place in records.expected:
-        if records.of(place) is None:
-            missing.setdefault(place.data, Counter())[place.study] += 1
-    if not missing:
+        planned[place.data, place.study] += 1
+        missing[place.data, place.study] += records.of(place) is None
+    words: dict[str, list[str]] = {}
+    for (data, study), count in missing.items():
+        if count:
+            some = "" if count == planned[data, study] else f" ({count} of {planned[data, study]} models)"
+            words.setdefault(TITLES[data], []).append(f"{study}{some}")
+    if not words:
         return ""
-    words = [f"{TITLES[d]}: " + ", ".join(f"{s} ({n} models)" for s, n in c.items()) for d, c in missing.items()]
-    return f"**Not run yet**, and left out of the claims (which are then *incomplete*): {'; '.join(words)}.\n"
+    listed = "; ".join(f"{title}: {', '.join(studies)}" for title, studies in words.items())
+    return f"**Not run**, so that claims about it are *incomplete*: {listed}.\n"
 
 
 def figure_section(figures: Sequence[str]) -> str:

@@ -33,6 +33,8 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def short(judged: Judged) -> str:
     """The verdict with the share of statements that hold."""
     judgement = judged.judgement
+    if judgement.verdict is Verdict.INCOMPLETE and not judgement.tested:
+        return "not run"
     return f"{judgement.verdict}{share(judgement)}{'†' if judged.missing else ''}"
 
 

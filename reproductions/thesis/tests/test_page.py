@@ -69,7 +69,7 @@ def test_the_page_of_a_tiny_store(run_folder: Path, tmp_path: Path, monkeypatch:
         assert (tmp_path / "figures" / f"{name}.png").stat().st_size > 1000
         assert f"figures/{name}.png" in text
     assert "| augmented SST | t5_1 | `t5(layers=1" in text
-    assert "Not run yet" not in text  # all of this plan is there
+    assert "**Not run**" not in text  # all of this plan is there
     assert text.count("statements.md#claim-") == 25
     attacks = text.partition("## Success of attacks")[2]
     assert "| augmented SST | t5_1 | " in attacks
