@@ -38,10 +38,14 @@ def power_note(c: Comparison) -> str:
 
 def _too_few(c: Comparison) -> list[str]:
     """What cannot be significant; to beat the control is tested on one side and needs fewer examples than the rest."""
-    may_beat = c.control is not None and 2.0**-c.n * len(c.methods) <= c.alpha
-    if may_beat and len(c.methods) == 1:
+    if _may_beat(c) and len(c.methods) == 1:
         return []
-    return [f"No difference {'between methods ' if may_beat else ''}can be significant with so few examples."]
+    return [f"No difference {'between methods ' if _may_beat(c) else ''}can be significant with so few examples."]
+
+
+def _may_beat(c: Comparison) -> bool:
+    """Whether n examples can show that a method beats the control: the smallest p-value is 1 / 2^n."""
+    return c.control is not None and 2.0**-c.n * len(c.methods) <= c.alpha
 
 
 def overall(comparisons: Mapping[str, Comparison]) -> str:
@@ -65,6 +69,8 @@ def overall(comparisons: Mapping[str, Comparison]) -> str:
         return f"{per_metric[0].control} is only a control; add methods to compare with it."
     if len(names) == 1 and per_metric[0].control is None:
         return f"{names.pop()} is the only method; add others, and random as a control, to know how good it is."
+    if all(c.detectable == math.inf and not _may_beat(c) for c in per_metric):
+        return "With so few examples no difference can be significant: nothing is known about the methods."
     parts = (_most_often(per_metric) if len(names) > 1 else "", _against_control_overall(per_metric))
     return " ".join(part for part in parts if part)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 import numpy as np
@@ -221,6 +220,15 @@ OVERALL = {
 def test_the_overall_sentence(case):
     fates, text = OVERALL[case]
     assert overall({f"metric {i}": comparison(f) for i, f in enumerate(fates)}) == text
+
+
+def test_too_few_examples_for_any_finding_are_said_across_metrics():
+    three = compare({"lime": [0.5, 0.6, 0.7], "random": [0.1, 0.0, 0.2]}, "higher")
+    five = compare({"lime": [0.5, 0.6, 0.7, 0.8, 0.9], "random": [0.1, 0.0, 0.2, 0.1, 0.1]}, "higher")
+    assert overall({"x": three, "y": three}) == (
+        "With so few examples no difference can be significant: nothing is known about the methods."
+    )
+    assert overall({"x": three, "y": five}) == "lime beats random on 1 of 2 metrics."
 
 
 def test_nothing_measured():

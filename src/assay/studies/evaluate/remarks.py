@@ -52,6 +52,8 @@ def explained_classes(evaluation: Evaluation, measured: Sequence[str]) -> str:
     gold = [m for m in measured if explains(evaluation, m) == "gold"]
     if not gold or evaluation.model.task == "regression":
         return ""
+    if evaluation.settings["target"] == "gold":
+        return f"Every metric explains the gold class, as asked. {_differing(evaluation)}"
     others = [m for m in measured if m not in gold]
     rest = f"; {listed(others)} explain{_s(others)} the predicted class" if others else ""
     return (
@@ -68,7 +70,8 @@ def explains(evaluation: Evaluation, metric: str) -> str:
 def _differing(evaluation: Evaluation) -> str:
     known = zip(evaluation.outputs.argmax(1), evaluation.gold, strict=True)
     labelled = [(int(best), gold) for best, gold in known if gold is not None]
-    return f"The two differ on {sum(best != gold for best, gold in labelled)} of {len(labelled)} labelled examples."
+    differing = sum(best != gold for best, gold in labelled)
+    return f"Predicted and gold class differ on {differing} of {len(labelled)} labelled examples."
 
 
 def _unlabelled(evaluation: Evaluation) -> str:
@@ -147,7 +150,7 @@ def _counted(evaluation: Evaluation) -> list[str]:
 def _unsigned(evaluation: Evaluation, measured: Sequence[str]) -> str:
     """What an unsigned score means beside rationales, and how methods with and without signs are compared."""
     metrics = [metric for metric in measured if metric in evaluation.by_size]
-    methods = {name: m for name, m in evaluation.methods.items() if type(m).__name__ != "Random"}
+    methods = {name: m for name, m in evaluation.methods.items() if not m.facts.chance}
     plain = [name for name, method in methods.items() if not method.facts.signed]
     if not metrics or not plain or len(plain) == len(methods):
         return ""
@@ -160,7 +163,7 @@ def _unsigned(evaluation: Evaluation, measured: Sequence[str]) -> str:
 
 def clear(comparisons: Sequence[Comparison]) -> str:
     """What counts as a clear difference."""
-    margins = sorted({c.margin for c in comparisons if len(c.standings) > 1})
+    margins = sorted({c.margin for c in comparisons if len(c.standings) > 1 and c.margin})
     if not margins:
         return ""
     sizes = " or ".join(map(number, margins))
