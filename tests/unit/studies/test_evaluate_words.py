@@ -63,3 +63,15 @@ def test_all_right_on_few_examples_is_not_surely_perfect(model: Any, tmp_path: P
     assert accuracy.low == pytest.approx(1 / (1 + 1.959964**2 / 2), abs=1e-5), (
         "Wilson's interval of 2 of 2: n / (n + z^2)"
     )
+
+
+def test_labels_in_another_order_are_suspected(model: Any, tmp_path: Path) -> None:
+    """Files that count from the other end: 1 is negative there, positive for the model."""
+    texts = {"a great film": 0, "a wonderful film": 0, "a dull film": 1, "an awful film": 1, "a bad film": 1}
+    data = [Example(text, label=label) for text, label in texts.items()]
+    with pytest.warns(UserWarning, match="right on 0 of 5 labelled examples, fewer than by guessing"):
+        result = assay.evaluate(model, data, "occlusion", "comprehensiveness", store=tmp_path, progress=False)
+    assert any("(negative, positive) mean others" in warning for warning in result.warnings)
+    right = [Example(example.text, label=1 - example.label) for example in data[:4]]
+    result = assay.evaluate(model, [*right, data[4]], "occlusion", "comprehensiveness", store=tmp_path, progress=False)
+    assert result.warnings == []

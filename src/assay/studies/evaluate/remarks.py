@@ -12,17 +12,26 @@ from assay.explainers.given import Given
 from assay.explainers.learned.parts.worth import doubt
 from assay.explainers.methods import learned_parts
 from assay.explainers.starved import is_starved, sampling_methods, starved_message
+from assay.statistics.proportion import proportion
 from assay.statistics.sentences import listed, number
 from assay.statistics.verdict import Comparison
 from assay.studies.evaluate.evaluation import Evaluation
 from assay.studies.evaluate.length_limit import past_limit
 from assay.studies.evaluate.task import explained_class
 
+SEVERAL = 10  # labels named in a sentence
+
 
 def warnings_of(evaluation: Evaluation) -> list[str]:
     """What makes results weaker than they look: said by the verb, in the terminal and on the page."""
     limit = past_limit(evaluation)
-    found = [evaluation.labels.warning, *_starved(evaluation), limit.sentence if limit else "", _unlabelled(evaluation)]
+    found = [
+        evaluation.labels.warning,
+        _worse_than_guessing(evaluation),
+        *_starved(evaluation),
+        limit.sentence if limit else "",
+        _unlabelled(evaluation),
+    ]
     found += [
         *hindsight_sentences(evaluation.methods),
         *_counted(evaluation),
@@ -72,6 +81,22 @@ def _differing(evaluation: Evaluation) -> str:
     labelled = [(int(best), gold) for best, gold in known if gold is not None]
     differing = sum(best != gold for best, gold in labelled)
     return f"Predicted and gold class differ on {differing} of {len(labelled)} labelled examples."
+
+
+def _worse_than_guessing(evaluation: Evaluation) -> str:
+    """That the labels may be in another order: no model is that wrong by chance."""
+    predicted = evaluation.outputs.argmax(1)
+    right = [best == gold for best, gold in zip(predicted, evaluation.gold, strict=True) if gold is not None]
+    if evaluation.model.task == "regression" or not right:
+        return ""
+    accuracy = proportion(sum(right), len(right))
+    if accuracy.high >= 1 / len(evaluation.model.labels):
+        return ""
+    return (
+        f"The model is right on {sum(right)} of {len(right)} labelled examples, fewer than by guessing. Perhaps its "
+        f"labels ({', '.join(evaluation.model.labels[:SEVERAL])}) mean others than those of the data: see what it "
+        "predicts, and name them with --label-map (label_map in Python)."
+    )
 
 
 def _unlabelled(evaluation: Evaluation) -> str:
