@@ -27,8 +27,8 @@ CHECK = {
         "{names} pass the check: their correlation with the original scores falls below {half}",
     ),
     "preserved": (
-        "{names} fails the check: its correlation stays above {half}, so it does not explain what the model has learnt",
-        "{names} fail the check: their correlation stays above {half}, so they do not explain what the model has learnt",
+        "{names} fails the check: its correlation stays above {half}, so it does not explain what the model learnt",
+        "{names} fail the check: their correlation stays above {half}, so they do not explain what the model learnt",
     ),
     "undecided": ("the check is inconclusive for {names}",) * 2,
 }
