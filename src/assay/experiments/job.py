@@ -113,8 +113,8 @@ class JobContext:
 
     def examples(self) -> list[tuple[int, Example]]:
         """The job's examples with their positions in the whole data set, which must be those of its key."""
-        dataset, part = self.dataset(), self.job.part
-        if part is not None and dataset[slice(*part)].fingerprint != self.job.spec["data"]:
+        dataset, part, known = self.dataset(), self.job.part, self.job.spec.get("data")  # users' studies may lack it
+        if part is not None and known is not None and dataset[slice(*part)].fingerprint != known:
             raise InputError(f"the data {dataset.name} were changed after the plan was read; run it again")
         return numbered(dataset, part)
 
