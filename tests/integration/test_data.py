@@ -106,7 +106,7 @@ def test_explain_reads_the_same_files(folder: Path) -> None:
     assert [row["example_id"] for row in rows] == ["1", "3"]
     pair = invoke_in(folder, "explain", "--method", "occlusion", "--input", "in.json", "--output", "json.jsonl")
     assert pair.exit_code == 1
-    assert "line 2: text must be a string, not int" in pair.stderr
+    assert "line 2: text (the column 'context') must be a string, not int" in pair.stderr
     (row,) = [json.loads(line) for line in (folder / "json.jsonl").read_text().splitlines()]
     assert row["example_id"] == "x"
     assert {unit["segment"] for unit in row["units"]} == {0, 1}

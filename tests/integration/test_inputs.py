@@ -25,6 +25,7 @@ HELD = [{"document": text, "query": f"is the film good? {i}", "label": LABELS[i 
 
 SEVERAL = {
     "pandas frame": pd.DataFrame(COLUMNS, index=["x", "y"]),
+    "pandas frame whose index is the text": pd.DataFrame(COLUMNS).set_index("Review"),
     "pandas frame with an empty label": pd.DataFrame({**COLUMNS, "sentiment": ["positive", np.nan]}),
     "pandas series": pd.Series(TEXTS, index=[7, 9]),
     "series of ids and texts": pd.Series(TEXTS, index=["x", "y"]),

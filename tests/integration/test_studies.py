@@ -26,7 +26,7 @@ def test_randomise(tmp_path):
     assert "cascading" in out
     assert "With all blocks re-initialised" in out
     assert "gradient passes the check: its correlation" in " ".join(out.split())
-    assert "random fails it: its correlation stays above 0.5" in " ".join(out.split())
+    assert "random fails the check: its correlation stays above 0.5" in " ".join(out.split())
     assert "intact" in out
     record = json.loads(rows.read_text())
     assert len(record["rows"]) == 3 * 2 * 2 * 2 * 2  # examples, methods, modes, blocks, seeds
@@ -40,6 +40,15 @@ def test_randomise(tmp_path):
     intact = [r["value_intact"] for r in record["rows"] if (r["method"], r["mode"], r["block"]) == where]
     assert row.partition('class="n">')[2].startswith(f"{sum(intact) / len(intact):.3g}</td>")
     assert "http" not in text.split("</style>")[1]
+
+
+def test_randomise_of_a_single_word_has_no_order_to_compare(tmp_path):
+    result = assay.randomise("builtin", ["wonderful"], "gradient", store=tmp_path / "s", progress=False)
+    assert result.verdict == ["No input has two units or more, so there is no order of scores to compare."]
+    assert "no order of scores" in repr(result)
+    result.to_html(tmp_path / "r.html")
+    assert "no order of scores" in (tmp_path / "r.html").read_text()
+    assert "no order of scores" in result._repr_html_()
 
 
 def test_attack(tmp_path):

@@ -340,7 +340,7 @@ def test_forward_simulation_is_scored_against_no_explanation():
     words = " ".join(simulation_verdict(rows))
     assert "Explanations by good" in words
     assert "No effect can be shown for same" in words
-    assert "participants would be needed" in words
+    assert "participants or more examples would be needed" in words
 
 
 def test_guesses_need_a_control():
@@ -372,3 +372,27 @@ def test_agreement_with_a_metric():
     assert "contradicts sufficiency" in opposite.sentence
     none = metric_agreement("deletion", judgements, {}, higher_is_better=True)
     assert none.correlation.n == 0
+
+
+def unanimous(participants: str, right: dict[str, bool]) -> list[Guess]:
+    return [
+        Guess(p, e, condition, correct) for p in participants for e in "efgh" for condition, correct in right.items()
+    ]
+
+
+def test_unanimous_guesses_are_no_certainty() -> None:
+    """Four of four agree with p = 2 / 2^4; three cannot be enough, and an interval without width would be."""
+    rows = simulatability(unanimous("pqrs", {NO_EXPLANATION: False, "lime": True}))
+    assert rows[1].p == 0.125
+    assert rows[1].participants_needed == 6, "the first n with 2 / 2^n <= 0.05"
+    assert all(np.isnan(bound) for bound in (rows[1].low, rows[1].high, rows[1].gain_low, rows[1].gain_high))
+    assert "about 6 participants would be needed" in " ".join(simulation_verdict(rows))
+    assert simulatability(unanimous("pqrstu", {NO_EXPLANATION: False, "lime": True}))[1].p <= 0.05
+
+
+def test_no_gain_and_no_explanation_get_sentences() -> None:
+    same = simulation_verdict(simulatability(unanimous("pq", {NO_EXPLANATION: True, "lime": True})))
+    assert same == ["No effect can be shown for lime: guesses are right as often with an explanation as without."]
+    assert simulation_verdict(simulatability(unanimous("pq", {NO_EXPLANATION: True}))) == [
+        "Nobody has guessed with an explanation yet."
+    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +64,8 @@ def train(
 
 def _selecting(recipe: Recipe, kind: str, metrics: Mapping[str, Any]) -> Recipe:
     """The recipe with the score that selects the checkpoint of a kind of model."""
-    if recipe.selection == LOSS:
-        return replace(recipe, selection=SELECTIONS.get(kind, LOSS))
-    if recipe.selection not in metrics:
+    recipe = recipe.selecting_by(SELECTIONS.get(kind, LOSS))
+    if recipe.selection not in (LOSS, *metrics):
         allowed = nearest(recipe.selection, [LOSS, *metrics])
         raise SpecError(f"selection={recipe.selection!r} is not a score of a {kind} model; {allowed}")
     return recipe

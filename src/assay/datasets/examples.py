@@ -14,7 +14,7 @@ from typing import Any
 from assay.core.cells import parse_cell
 from assay.core.errors import DataWarning, InputError
 from assay.core.types import Example
-from assay.datasets.column_notes import column_notes, no_text
+from assay.datasets.column_notes import column_notes, no_text, option, text_columns
 from assay.datasets.columns import ColumnMap, Columns, as_columns, columns_of_row, guess_columns
 from assay.datasets.images import image_files, is_image, open_image
 from assay.datasets.rationales import cell, rationales_from_row
@@ -100,7 +100,7 @@ def example_from_row(row: Row, columns: Columns, index: int) -> Example:
         raise InputError(no_text([row], columns), index)
     for role, value in (("text", text), ("text_pair", pair)):
         if not isinstance(value, str | None):
-            raise InputError(_not_a_text(role, value), index)
+            raise InputError(_not_a_text(role, value, row, getattr(columns, role)), index)
     try:
         rationales = rationales_from_row(row, columns, (text, pair))
         image = None if image is None else open_image(image, getattr(row, "folder", None))
@@ -150,13 +150,17 @@ def _not_a_file(text: str, index: int) -> None:
         )
 
 
-def _not_a_text(role: str, value: Any) -> str:
-    hint = {
-        "list": "; for a list of tokens use the role tokens, such as --columns tokens=COLUMN",
-        "float": "; an empty cell is None" if value != value else "",
-    }
+def _not_a_text(role: str, value: Any, row: Row, column: str) -> str:
+    """What the column holds instead, and which other column may be meant: FEVER's `evidence` are ids of sentences."""
     kind = type(value).__name__
-    return f"{role} must be a string, not {kind}{hint.get(kind, '')}"
+    others = [name for name in text_columns([row]) if name != column]
+    advice = f"; if the text is in {others[0]!r}: {option({'text': others[0]})}" if others else ""
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        advice += f"; if they are tokens: {option({'tokens': column})}"
+    if value != value:
+        advice = "; an empty cell is None"
+    where = "" if column == role else f" (the column {column!r})"
+    return f"{role}{where} must be a string, not {kind}{advice}"
 
 
 def _is_pair(item: Any) -> bool:

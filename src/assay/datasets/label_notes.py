@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from assay.datasets.column_notes import option
 from assay.datasets.labels import Inferred
 from assay.datasets.text_notes import EMPTY_WORDS, share
 
@@ -28,7 +29,7 @@ def label_notes(
     if task == "classification" and names is not None:
         yield from _class_notes(given, present, names, column or "label", named=named)
     elif guessed is not None and len(set(present)) <= FEW and all(float(label).is_integer() for label in present):
-        yield f"The whole numbers in {guessed!r} are read as scores; if they are classes: --columns label={guessed}."
+        yield f"The whole numbers in {guessed!r} are read as scores; if they are classes: {option({'label': guessed})}."
 
 
 def _class_notes(
@@ -36,7 +37,7 @@ def _class_notes(
 ) -> Iterator[str]:
     numbers = [label for label in labels if isinstance(label, int)]
     distinct = len(set(labels))
-    as_score = f"if they are scores: --columns score={column}"
+    as_score = f"if they are scores: {option({'score': column})}"
     if any(_has_fraction(value) for value in given):
         yield f"Labels such as {next(v for v in given if _has_fraction(v))!r} are read as classes; {as_score}."
     if len(labels) >= FEW and 2 * distinct > len(labels):

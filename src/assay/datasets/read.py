@@ -185,8 +185,10 @@ def _table(lines: Iterable[str], usual: str, **form: Any) -> Iterator[Any]:
     delimiter = usual if usual in first else max(DELIMITERS, key=first.count)
     if delimiter == "," and usual != ",":
         form = {"strict": True}  # commas need quotation marks
+    if f"{delimiter} " in first and delimiter != "\t":  # `Review, Stars`: blanks belong to no cell
+        form["skipinitialspace"] = True
     reader = csv.reader(chain([first], lines), delimiter=delimiter, **form)
-    header = next(reader, [])
+    header = [name.strip() for name in next(reader, [])]
     repeated = [name for name, count in Counter(header).items() if count > 1 and name]
     if repeated:
         raise AssayError(f"the header names {repeated[0]!r} more than once; give each column a name of its own")

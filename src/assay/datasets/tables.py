@@ -26,6 +26,7 @@ def as_items(inputs: Any) -> Iterable[Any]:
     if isinstance(inputs, Mapping):
         return _from_columns(inputs)
     if hasattr(inputs, "itertuples"):
+        inputs = _with_texts_of_index(inputs)
         return _rows(inputs.columns, inputs.itertuples(index=False, name=None))
     if hasattr(inputs, "iter_rows"):
         return _rows(inputs.columns, inputs.iter_rows())
@@ -72,6 +73,13 @@ def _rows(names: Iterable[Any], cells: Iterable[Sequence[Any]]) -> list[dict[str
     if repeated:
         raise InputError(f"several columns are named {repeated[0]!r}; give each a name of its own")
     return [dict(zip(columns, map(plain_cell, row), strict=True)) for row in cells]
+
+
+def _with_texts_of_index(frame: Any) -> Any:
+    """A pandas frame whose texts are its index, as after set_index("text"), with that index as a column again."""
+    named = [str(name) for name in frame.index.names if name is not None]
+    in_index = guess_columns(named).text is not None and guess_columns([str(c) for c in frame.columns]).text is None
+    return frame.reset_index() if in_index else frame
 
 
 def _from_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:

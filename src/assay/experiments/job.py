@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from assay.core.additions import code_named_in
+from assay.core.errors import InputError
 from assay.core.progress import Progress
 from assay.core.types import Example
 from assay.core.user_code import is_outside, source_hash
@@ -111,8 +112,11 @@ class JobContext:
         return self.job.data.load()
 
     def examples(self) -> list[tuple[int, Example]]:
-        """The job's examples with their positions in the whole data set."""
-        return numbered(self.dataset(), self.job.part)
+        """The job's examples with their positions in the whole data set, which must be those of its key."""
+        dataset, part, known = self.dataset(), self.job.part, self.job.spec.get("data")  # users' studies may lack it
+        if part is not None and known is not None and dataset[slice(*part)].fingerprint != known:
+            raise InputError(f"the data {dataset.name} were changed after the plan was read; run it again")
+        return numbered(dataset, part)
 
     @property
     def folder(self) -> Path:

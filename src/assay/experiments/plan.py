@@ -12,6 +12,7 @@ from assay.core.names import shareable
 from assay.core.printable import one_line
 from assay.core.spec import Spec, parse, split
 from assay.core.user_code import load_plugin
+from assay.experiments.file_cache import read_again
 from assay.experiments.job import Job
 from assay.experiments.plan_entries import TRAINED_ON, Models, named_models, read_data, read_models
 from assay.experiments.plan_explainers import PlannedExplainers
@@ -62,6 +63,7 @@ def read_plan(path: str | Path, store: Store) -> Plan:
 
 def make_plan(root: YamlNode, store: Store) -> Plan:
     """Make the jobs of a plan; the store holds the models that are trained already."""
+    read_again()
     root.allow(TOP_KEYS)
     _load_plugins(root)
     data = read_data(root.at("data"))

@@ -119,13 +119,16 @@ def _trained_models(name: str, node: YamlNode, data: Mapping[str, DataReference]
     values = node.mapping
     required = values.get("requires")
     requirement = node.at("requires").reading(Requirement.parse, str(required)) if required else None
-    keep = bool(values.get("keep", False))
+    keep = node.flag("keep")
     node.names("on", data, default=[])
     if "on" not in values:
         raise SpecError(f"{node.where} does not say what to train on. Add `on:` with a name from `data`.")
     lists = {key: value if isinstance(value := values[key], tuple) else (value,) for key in GRID if key in values}
     for key in (key for key, options in lists.items() if not options):
         raise SpecError(f"{node.where}.{key} is an empty list, so nothing would be trained. Give at least one value.")
+    for key, options in lists.items():
+        if twice := [value for i, value in enumerate(options) if value in options[:i]]:
+            raise SpecError(f"{node.where}.{key}: {twice[0]} is given twice, but equal trainings are one. Remove one.")
     rest = {key: value for key, value in values.items() if key not in (*GRID, "requires", "keep")}
     for combination in product(*lists.values()):
         chosen = {GRID[key]: value for key, value in zip(lists, combination, strict=True)}

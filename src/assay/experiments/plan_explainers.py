@@ -42,7 +42,7 @@ class PlannedExplainer:
         tags = {"study": "fit", "model": model.name, **dict(model.tags), "data": task.on.name, "method": self.node.name}
         tags = {tag: shareable(value) if isinstance(value, str) else value for tag, value in tags.items()}
         context = StudyContext(model, task.on, tags, worker)
-        return self.node.reading(partial(task.job, context, keep=bool(self.node.value("keep"))))
+        return self.node.reading(partial(task.job, context, keep=self.node.flag("keep")))
 
     def task(self, model: ExternalModel | TrainedModel) -> FitTask:
         values = {key: value for key, value in self.node.mapping.items() if key not in ("models", "keep")}

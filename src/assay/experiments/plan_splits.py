@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from functools import lru_cache
 
 from assay.datasets.dataset import Dataset
+from assay.experiments.file_cache import read_once
 from assay.experiments.references import DataReference
 from assay.training.splits import training_data
 
 
-@lru_cache(maxsize=4)
+@read_once(maxsize=4)
 def plan_splits(
     data: DataReference,
     split: str | None,

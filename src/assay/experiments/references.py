@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.datasets.load import load_dataset
 from assay.experiments.artifacts import Artifacts
+from assay.experiments.file_cache import read_once
 from assay.experiments.requirement import Requirement
 from assay.models.load import BUILTIN, load_model
 from assay.models.model import Model
@@ -23,7 +23,8 @@ from assay.training.scratch import is_scratch
 Pairs = tuple[tuple[str, str | None], ...]
 VECTORS = "embeddings"  # parameter of a size: a file of word vectors or a pretrained encoder
 PATHS = ("/", "~", "./", "../")  # beginnings of a name that cannot be a hub id
-WEIGHTS = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a pretrained folder: what training starts from
+FILES = ("*.json", "*.txt", "*.model")  # of a pretrained folder that training starts from, besides its weights
+WEIGHTS = ("*.safetensors", "*.bin")  # the first kind that it holds is what transformers loads
 
 
 @dataclass(frozen=True)
@@ -194,16 +195,20 @@ def numbered(data: Dataset, part: tuple[int, int] | None) -> list[tuple[int, Exa
     return list(enumerate(data[start:stop], start=start))
 
 
-@lru_cache(maxsize=8)
+@read_once(maxsize=8)
 def _loaded(data: DataReference) -> Dataset:
     return data.load_with(split=data.split, limit=data.limit, seed=data.seed)
 
 
-@lru_cache(maxsize=64)
+@read_once(maxsize=64)
 def _hash(name: str) -> str:
     digest, folder = hashlib.sha256(), Path(name)
-    files = [folder] if folder.is_file() else {path for pattern in WEIGHTS for path in folder.glob(pattern)}
-    for path in sorted(files):
+    for path in [folder] if folder.is_file() else _files(folder):
         with path.open("rb") as file:
             digest.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    weights = next((found for pattern in WEIGHTS if (found := list(folder.glob(pattern)))), [])
+    return sorted({*weights, *(path for pattern in FILES for path in folder.glob(pattern))})

@@ -9,7 +9,9 @@ from typing import Any
 
 from assay.core.errors import SpecError
 
-PATTERN = re.compile(r"\s*(\w+)\s*(>=|<=)\s*(?:(chance|majority)\s*(?:\+\s*|$))?([\d.]+(?:e-?\d+)?)?\s*")
+PATTERN = re.compile(
+    r"\s*(\w+)\s*(>=|<=)\s*(?:(chance|majority)\s*(?:\+\s*|$))?(\d+\.?\d*(?:e-?\d+)?|\.\d+(?:e-?\d+)?)?\s*"
+)
 EXAMPLES = "write e.g. 'accuracy >= chance + 0.1', 'macro_f1 >= 0.7' or 'loss <= 0.5'"
 
 

@@ -17,7 +17,7 @@ from assay.experiments.plan_splits import plan_splits
 from assay.experiments.references import DataReference, base_identity
 from assay.training.classifier import TASKS, train_classifier
 from assay.training.loop import Loss
-from assay.training.recipe import LOSS, Recipe
+from assay.training.recipe import Recipe
 from assay.training.run_folder import CARD
 from assay.training.scratch import is_scratch, parse_size
 
@@ -59,10 +59,7 @@ class TrainingTask:
         return plan_splits(self.on, self.split, self.validation, self.limit, self.validation_limit, self.data_seed)
 
     def full_recipe(self, task: str) -> Recipe:
-        recipe = replace(Recipe.from_spec(self.recipe), seed=self.seed)
-        if recipe.selection != LOSS:
-            return recipe
-        return replace(recipe, selection=SELECTIONS[task])
+        return replace(Recipe.from_spec(self.recipe), seed=self.seed).selecting_by(SELECTIONS[task])
 
     def job(self, tags: dict[str, Any], *, keep: bool = False) -> Job:
         """The job of a training; it needs no model."""

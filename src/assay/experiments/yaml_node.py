@@ -133,6 +133,13 @@ class YamlNode:
         """The value of a key, or None if there are no keys."""
         return self.content.get(key) if isinstance(self.content, dict) else None
 
+    def flag(self, key: str) -> bool:
+        """A truth value; False if it is not given."""
+        value = self.mapping.get(key, False)
+        if not isinstance(value, bool):
+            raise SpecError(f"{self.where}.{key}: write true or false, not {value!r}")
+        return value
+
     def at(self, key: str) -> YamlNode:
         if key not in self.mapping:
             raise SpecError(f"{self.where} has no {key!r}; {nearest(key, self.mapping)}")

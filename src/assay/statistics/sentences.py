@@ -27,12 +27,25 @@ def power_note(c: Comparison) -> str:
     """A warning below 30 examples, and the detectable difference if some comparison is not significant."""
     undecided = any(s.beats_random is False and not s.worse_than_random for s in c.standings)
     left_open = undecided or any(s.best_group for s in c.standings[1:])
-    notes = [f"Caution: n = {c.n} is small, so intervals are too narrow."] if c.n < SMALL else []
-    if c.detectable == math.inf and len(c.standings) > 1:
-        notes.append("No difference can be significant with so few examples.")
+    width = "too narrow" if c.n > 1 else "unknown"
+    notes = [f"Caution: n = {c.n} is small, so intervals are {width}."] if c.n < SMALL else []
+    if c.detectable == math.inf:
+        notes += _too_few(c)
     elif c.detectable and c.detectable > c.margin and (left_open or c.n < SMALL):
         notes.append(f"Mean differences below about {number(c.detectable)} may have been missed (80 % power).")
     return " ".join(notes)
+
+
+def _too_few(c: Comparison) -> list[str]:
+    """What cannot be significant; to beat the control is tested on one side and needs fewer examples than the rest."""
+    if _may_beat(c) and len(c.methods) == 1:
+        return []
+    return [f"No difference {'between methods ' if _may_beat(c) else ''}can be significant with so few examples."]
+
+
+def _may_beat(c: Comparison) -> bool:
+    """Whether n examples can show that a method beats the control: the smallest p-value is 1 / 2^n."""
+    return c.control is not None and 2.0**-c.n * len(c.methods) <= c.alpha
 
 
 def overall(comparisons: Mapping[str, Comparison]) -> str:
@@ -52,8 +65,12 @@ def overall(comparisons: Mapping[str, Comparison]) -> str:
     if small:
         return f"{small[0].upper()}{small[1:]}: nothing here is worth acting on."
     names = {s.method for c in per_metric for s in c.methods}
+    if not names:
+        return f"{per_metric[0].control} is only a control; add methods to compare with it."
     if len(names) == 1 and per_metric[0].control is None:
         return f"{names.pop()} is the only method; add others, and random as a control, to know how good it is."
+    if all(c.detectable == math.inf and not _may_beat(c) for c in per_metric):
+        return "With so few examples no difference can be significant: nothing is known about the methods."
     parts = (_most_often(per_metric) if len(names) > 1 else "", _against_control_overall(per_metric))
     return " ".join(part for part in parts if part)
 
@@ -70,7 +87,7 @@ def _too_small(comparisons: Sequence[Comparison]) -> str:
 
 def number(value: float) -> str:
     """Three significant digits, without an exponent where possible."""
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"  # .3g rounds 999.5 up to 1e+03
 
 
 def listed(names: Sequence[str]) -> str:
@@ -159,7 +176,7 @@ def _most_often(comparisons: Sequence[Comparison]) -> str:
     decided = [c for c in comparisons if _decided(c)]
     total, some = len(comparisons), len(decided)
     if not decided:
-        where = "the only metric" if total == 1 else f"any of the {total} metrics"
+        where = {1: "the only metric", 2: "either metric"}.get(total, f"any of the {total} metrics")
         return f"No method stands out on {where}."
     counts = Counter(s.method for c in decided for s in c.methods if s.best_group)
     first, second = ([*_by_count(counts), (0, [])])[:2]
@@ -185,6 +202,8 @@ def _against_control_overall(comparisons: Sequence[Comparison]) -> str:
         return ""
     if len(beats) == 1:
         method, each = next(iter(beats.items()))
+        if _all_worse(comparisons):
+            return f"{control} beats {method} on {_metrics(len(each), len(each))}."
         if never:
             return f"{method} does not beat {control} on any metric."
         return f"{method} beats {control} on {_metrics(sum(each), len(each))}."

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
+from assay.core.default import DefaultName
 from assay.core.errors import SpecError, nearest
 from assay.core.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range, check_ranges
 from assay.core.spec import Spec, build, parse
@@ -93,7 +94,7 @@ class Recipe:
     """Batch examples of similar length."""
     dropout: bool = True
     """Train with dropout."""
-    selection: str = LOSS
+    selection: str = DefaultName(LOSS)
     """Validation score that selects the checkpoint, such as loss. Default: accuracy, or pearson for regression."""
     better: Better | None = None
     """Direction of the selection score. Default: the metric's own."""
@@ -133,6 +134,10 @@ class Recipe:
         given = [f.name for f in fields(self) if f.name.startswith("lora_") and getattr(self, f.name) != f.default]
         if given and not self.lora:
             raise SpecError(f"{given[0]} is a setting of LoRA; give lora=True (--lora) too, or leave it out")
+
+    def selecting_by(self, score: str) -> Recipe:
+        """The recipe with the score that selects the checkpoint where none was given; `loss` may be given."""
+        return replace(self, selection=score) if isinstance(self.selection, DefaultName) else self
 
     @property
     def direction(self) -> Better:

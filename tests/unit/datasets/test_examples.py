@@ -72,7 +72,7 @@ def test_a_dataset():
             [{"words": "a", "n": 1}],
             "input 0: no text or image among the columns 'words', 'n'; choose one, such as --columns text=words",
         ),
-        ([{"text": ["a", "b"]}], "input 0: text must be a string, not list; for a list of tokens use the role tokens"),
+        ([{"text": ["a", "b"]}], "input 0: text must be a string, not list; if they are tokens: --columns tokens=text"),
         ([{"text": "a", "text_pair": 7}], "input 0: text_pair must be a string, not int"),
         (["a", np.zeros((4, 4))], "input 1: unsupported input type ndarray"),
         (3, "unsupported input type int; give texts"),

@@ -64,6 +64,12 @@ RIGHT = [  # name, file, content, labels that are read
         ("negative", "positive"),
     ),
     (
+        "blanks before quotation marks",
+        "a.csv",
+        CSV.replace("text,", "page, text,").replace('\n"', '\n7, "').replace(",l", ", l").replace('",', '", '),
+        ("negative", "positive"),
+    ),
+    (
         "an empty line at the end",
         "a.jsonl",
         "".join(json.dumps(r) + "\n" for r in ROWS) + "\n",
@@ -188,6 +194,11 @@ NOTED = [  # name, content, what the note says
         "The whole numbers in 'Stars' are read as scores; if they are classes: --columns label=Stars.",
     ),
     (
+        "a name that a shell would cut",
+        [{"Review": t, "Star rating": i % 5 + 1} for i, t in enumerate(TEXTS)],
+        "The whole numbers in 'Star rating' are read as scores; if they are classes: --columns 'label=Star rating'.",
+    ),
+    (
         "topics in a column of lists, as in Reuters",
         [{"body": t, "topics": ["earn" if i % 3 else "acq"], "places": ["usa"]} for i, t in enumerate(TEXTS)],
         "No labels are read; if the column 'topics' holds them: --columns label=topics.",
@@ -231,6 +242,15 @@ def test_noted(tmp_path: Path, content: Any, note: str) -> None:
     assert [str(warning.message) for warning in caught] == list(data.notes)
 
 
+def test_blanks_in_the_header_belong_to_no_name(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("Review, Stars\n" + "".join(f'"{t}", {i % 5 + 1}\n' for i, t in enumerate(TEXTS)))
+    with pytest.warns(DataWarning, match="if they are classes: --columns label=Stars"):
+        load_dataset(file)
+    classes = load_dataset(file, columns={"text": "Review", "label": "Stars"})
+    assert [example.label for example in classes][:3] == [1, 2, 3]
+
+
 def nested(n: int = 100_000) -> str:
     return "[" * n + "]" * n
 
@@ -247,6 +267,12 @@ REFUSED = [  # name, file, content, what the error says
         "a.csv",
         CSV.encode("utf-16-le"),
         "is not UTF-8 .*null bytes, as UTF-16 without a byte order mark",
+    ),
+    (
+        "ids of sentences as evidence, as in FEVER",
+        "a.jsonl",
+        [{"claim": t, "evidence": [[[92206, 104971, "Nikolaj", 7]]], "label": "SUPPORTS"} for t in TEXTS],
+        r"text \(the column 'evidence'\) must be a string, not list; if the text is in 'claim': --columns text=claim",
     ),
     (
         "unknown names",

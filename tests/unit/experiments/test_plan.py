@@ -10,8 +10,11 @@ import pytest
 import assay
 from assay.api.run import run
 from assay.core.errors import AssayError, SpecError
+from assay.experiments.file_cache import read_again
 from assay.experiments.plan import Plan, make_plan, read_plan
+from assay.experiments.references import base_identity
 from assay.experiments.requirement import Requirement
+from assay.experiments.scheduler import State
 from assay.experiments.status import plan_status
 from assay.experiments.store import Store
 from assay.experiments.yaml_node import YamlNode
@@ -147,6 +150,9 @@ def test_a_shared_job_is_one_job() -> None:
         ("recipe: recipe(", "recpe: recipe(", ["models.tiny: unknown key 'recpe'; did you mean 'recipe'"]),
         ("seeds: [0, 1]", "seeds: [0, one]", ["models.tiny: train: seed=one is not allowed", "a whole number"]),
         ("seeds: [0, 1]", "seeds: []", ["models.tiny.seeds is an empty list"]),
+        ("seeds: [0, 1]", "seeds: [0, 1, 0]", ["models.tiny.seeds: 0 is given twice"]),
+        ("seeds: [0, 1]", "keep: no", ["models.tiny.keep: write true or false, not 'no'"]),
+        ("accuracy >= 0.0", "accuracy >= 1.2.3", ["models.tiny.requires: cannot read", "accuracy >= chance"]),
         ("bert(layers", "brt(layers", ["models.tiny: unknown model family 'brt'", "'bert'"]),
         ("bert(layers=1", "bert(layers=0", ["models.tiny: bert(layers=0", "every size must be at least 1"]),
         ("accuracy >= 0.0", "accuracy > chance", ["models.tiny.requires: cannot read", "accuracy >= chance"]),
@@ -202,7 +208,7 @@ def test_rules(text: str, rows: dict[str, float], ok: bool) -> None:
 
 def test_a_rule_is_read_as_it_is_written() -> None:
     assert str(Requirement.parse("accuracy >= chance + 0.10")) == "accuracy >= chance + 0.1"
-    for text in ("accuracy", "accuracy >=", "accuracy >= luck + 0.1", ">= 3", ""):
+    for text in ("accuracy", "accuracy >=", "accuracy >= luck + 0.1", ">= 3", "", "accuracy >= .", "loss <= 1.2.3"):
         with pytest.raises(SpecError, match="cannot read the requirement"):
             Requirement.parse(text)
 
@@ -213,3 +219,38 @@ def test_the_settings_of_a_study_are_checked_at_once() -> None:
     empty: Any = ()
     with pytest.raises(SpecError, match="methods=\\[\\]"):
         Evaluate(empty)
+
+
+def test_an_edited_file_is_read_again_with_its_plan(tmp_path: Path) -> None:
+    """In a notebook the same process reads a plan twice; old records must not pass for those of new data."""
+    file, store = tmp_path / "reviews.csv", Store(tmp_path / "store")
+    text = f"data: {{reviews: {file}}}\nmodels: {{ready: builtin}}\n"
+    text += "studies: {evaluate: {methods: [random], metrics: [sufficiency]}}"
+    file.write_text("text,label\na great film,positive\na dull film,negative\n")
+    first = make_plan(YamlNode.parse(text), store)
+    assert set(make_plan(YamlNode.parse(text), store).jobs) == set(first.jobs)
+    file.write_text("text,label\na great film,positive\na lame film,negative\n")
+    assert not set(make_plan(YamlNode.parse(text), store).jobs) & set(first.jobs)
+    status = run(first, store=store, progress=False)
+    assert not status.ok, "no record of the old data is made from the new ones"
+    assert "the data reviews were changed after the plan was read" in "".join(status.why(State.failed))
+
+
+@pytest.mark.parametrize("weights", ["model.safetensors", "pytorch_model.bin"])
+def test_a_base_model_is_its_weights_in_either_format(tmp_path: Path, weights: str) -> None:
+    for name, content in (("a", b"1"), ("b", b"2")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+        (tmp_path / name / weights).write_bytes(content)
+    a, b = (base_identity(str(tmp_path / name)) for name in "ab")
+    assert a != b
+    (tmp_path / "a" / "training_args.bin").write_bytes(b"3")
+    read_again()
+    assert (base_identity(str(tmp_path / "a")) == a) is (weights == "model.safetensors"), "not what is loaded"
+
+
+def test_a_training_selects_by_loss_if_asked() -> None:
+    selections = {"": "accuracy", ", selection=loss": "loss", ", selection=macro_f1": "macro_f1"}
+    for given, selection in selections.items():
+        plan = made(PLAN.replace("batch_size=8", f"batch_size=8{given}"))
+        assert {dict(job.spec["recipe"]["params"])["selection"] for job in plan.trainings} == {selection}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 import numpy as np
@@ -125,9 +124,6 @@ def test_fewer_than_thirty_examples_warn_whatever_the_outcome():
     decided, undecided = {"lime": "gb", "random": ""}, {"lime": "g", "random": "g"}
     for fates in (decided, undecided):
         assert comparison(fates, n=29).power_note == CAUTION + NOTE
-        assert comparison(fates, n=29, detectable=math.inf).power_note == (
-            CAUTION + " No difference can be significant with so few examples."
-        )
     assert comparison({"lime": "g"}, n=29, detectable=None).power_note == CAUTION
     assert comparison(decided, n=30).power_note == ""
     assert comparison(undecided, n=30).power_note == NOTE.strip()
@@ -144,6 +140,22 @@ def test_five_examples_cannot_show_anything():
         "x (higher is better, n = 5): no significant difference between lime and occlusion. Caution: n = 5 is small, "
         "so intervals are too narrow. No difference can be significant with so few examples."
     )
+
+
+def test_what_beats_random_with_few_examples_is_not_denied():
+    """One-sided tests against random need fewer examples than two-sided ones of all pairs."""
+    rng = np.random.default_rng(0)
+    eight = {f"m{i}": 0.5 + 0.1 * rng.random(8) for i in range(7)} | {"random": 0.1 * rng.random(8)}
+    sentence = compare(eight, "higher").sentence("x")
+    assert "All 7 methods beat random" in sentence
+    assert sentence.endswith("No difference between methods can be significant with so few examples.")
+    five = compare({"lime": [0.5, 0.6, 0.7, 0.8, 0.9], "random": [0.1, 0.0, 0.2, 0.1, 0.1]}, "higher").sentence("x")
+    assert "lime beats random" in five
+    assert five.endswith("Caution: n = 5 is small, so intervals are too narrow.")
+    four = compare({"lime": [0.5, 0.6, 0.7, 0.8], "random": [0.1, 0.0, 0.2, 0.1]}, "higher").sentence("x")
+    assert four.endswith("No difference can be significant with so few examples.")
+    one = compare({"lime": [0.5], "random": [0.1]}, "higher").sentence("x")
+    assert "Caution: n = 1 is small, so intervals are unknown." in one
 
 
 WIN = {"lime": "gb", "occlusion": "b", "gradient": "", "random": ""}
@@ -194,6 +206,12 @@ OVERALL = {
         "lime beats random on 1 of 2 metrics.",
     ),
     "one method, always": ([{"lime": "gb", "random": ""}] * 3, "lime beats random on all 3 metrics."),
+    "two metrics, nothing": (
+        [NONE, NONE],
+        "No method stands out on either metric. No method beats random on any metric.",
+    ),
+    "only the control": ([{"random": "g"}] * 2, "random is only a control; add methods to compare with it."),
+    "one method, worse": ([{"random": "g", "lime": "w"}] * 2, "random beats lime on both metrics."),
     "one method, never": ([{"lime": "g", "random": "g"}], "lime does not beat random on any metric."),
 }
 
@@ -204,6 +222,15 @@ def test_the_overall_sentence(case):
     assert overall({f"metric {i}": comparison(f) for i, f in enumerate(fates)}) == text
 
 
+def test_too_few_examples_for_any_finding_are_said_across_metrics():
+    three = compare({"lime": [0.5, 0.6, 0.7], "random": [0.1, 0.0, 0.2]}, "higher")
+    five = compare({"lime": [0.5, 0.6, 0.7, 0.8, 0.9], "random": [0.1, 0.0, 0.2, 0.1, 0.1]}, "higher")
+    assert overall({"x": three, "y": three}) == (
+        "With so few examples no difference can be significant: nothing is known about the methods."
+    )
+    assert overall({"x": three, "y": five}) == "lime beats random on 1 of 2 metrics."
+
+
 def test_nothing_measured():
     assert overall({}) == "No metric was computed."
 
@@ -211,6 +238,7 @@ def test_nothing_measured():
 def test_words_and_numbers():
     assert [listed(list(names)) for names in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
     assert [number(x) for x in (0.12345, 12.345, 1234.5, -0.00001234, 0)] == ["0.123", "12.3", "1234", "-1.23e-05", "0"]
+    assert [number(x) for x in (999.4, 999.6, -999.6)] == ["999", "1000", "-1000"]
 
 
 def test_decimals_follow_the_width_of_the_interval():

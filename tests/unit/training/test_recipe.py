@@ -85,3 +85,10 @@ def test_the_direction_of_a_metric_must_be_known() -> None:
     assert Recipe().direction == "lower"
     with pytest.raises(SpecError, match="better='higher'"):
         _ = Recipe(selection="accuracy").direction
+
+
+def test_a_score_that_was_given_is_not_replaced_by_the_default_one() -> None:
+    assert Recipe().selecting_by("accuracy").selection == "accuracy"
+    assert Recipe(selection="loss").selecting_by("accuracy").selection == "loss"
+    assert Recipe.from_spec("recipe(selection=loss)").selecting_by("accuracy").selection == "loss"
+    assert Recipe().spec.hash == Recipe(selection="loss").spec.hash, "what a loop without metrics does"

@@ -38,8 +38,11 @@ class CrossedError:
         return float(2 * stdtr(self.df, -abs(estimate) / math.sqrt(self.variance)))
 
     def half_width(self, confidence: float = 0.95) -> float:
-        """Half the width of the interval; NaN where nothing is known about other participants or examples."""
-        if self.df <= 0:
+        """Half the width of the interval; NaN where nothing is known about other participants or examples.
+
+        Nor is it where all agree: that others may not is no variance of those who were asked.
+        """
+        if self.df <= 0 or self.variance == 0:
             return math.nan
         return float(stdtrit(self.df, (1 + confidence) / 2)) * math.sqrt(self.variance)
 
@@ -51,7 +54,8 @@ class CrossedError:
         for n in range(3, MOST + 1):
             variance = self.between_participants / n + self.between_examples + self.residual / (n * self.judgements)
             reach = float(stdtrit(n - 1, 1 - alpha / 2) + stdtrit(n - 1, power))
-            if estimate**2 >= reach**2 * variance:
+            shown = estimate**2 >= reach**2 * variance if variance > 0 else 2.0 ** (1 - n) <= alpha  # as in `p`
+            if shown and estimate:
                 return n
         return None
 

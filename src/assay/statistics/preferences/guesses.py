@@ -13,7 +13,7 @@ from assay.core.errors import InputError
 from assay.statistics.bootstrap import Values
 from assay.statistics.permutation import holm
 from assay.statistics.preferences.contrasts import ALPHA
-from assay.statistics.preferences.crossed import CrossedError, crossed_error
+from assay.statistics.preferences.crossed import MOST, CrossedError, crossed_error
 from assay.statistics.preferences.verdict_words import percent
 from assay.statistics.sentences import listed
 
@@ -70,15 +70,21 @@ def simulation_verdict(rows: Sequence[Simulatability]) -> list[str]:
     )
     sentences = [f"{_gains(help_)} help people to guess the model's answer."] if help_ else []
     sentences += [f"{_gains(harm)} make people's guesses worse."] if harm else []
-    if open_:
-        best = max(open_, key=lambda row: abs(row.gain))
-        needed = best.participants_needed
-        number = "more than 1,000" if needed is None else f"about {needed}"
-        sentences.append(
-            f"No effect can be shown for {listed([row.condition for row in open_])}; for an effect as large as "
-            f"{best.condition}'s ({100 * best.gain:+.0f} points), {number} participants would be needed."
-        )
-    return sentences
+    if len(rows) == 1:
+        sentences.append("Nobody has guessed with an explanation yet.")
+    return [*sentences, *([_not_shown(open_)] if open_ else [])]
+
+
+def _not_shown(rows: Sequence[Simulatability]) -> str:
+    """Explanations without an effect, and how many participants the largest effect seen would need."""
+    best = max(rows, key=lambda row: abs(row.gain))
+    none = f"No effect can be shown for {listed([row.condition for row in rows])}"
+    if best.gain == 0:
+        return f"{none}: guesses are right as often with an explanation as without."
+    needed = best.participants_needed
+    number = f"more than {MOST:,} participants or more examples" if needed is None else f"about {needed} participants"
+    size = f"{best.condition}'s ({100 * best.gain:+.0f} points)"
+    return f"{none}; for an effect as large as {size}, {number} would be needed."
 
 
 def _gains(rows: Sequence[Simulatability]) -> str:

@@ -14,12 +14,16 @@ def markdown(result: Result, command: str | None = None) -> str:
         *result.warnings,
         *result.evaluation.dataset.notes,
         _model_and_data(result),
-        _table(result),
-        "; ".join(f"{symbol.sign} {symbol.legend}" for symbol in legend(list(result.comparisons.values()))) + ".",
-        "\n".join(f"- {sentence}" for sentence in [*map(result.sentence, result.comparisons), *result.remarks]),
+        *(_comparisons(result) if result.comparisons else []),
         *([f"```\n{command}\n```"] if command else []),
     ]
     return "\n\n".join(blocks) + "\n"
+
+
+def _comparisons(result: Result) -> list[str]:
+    signs = [f"{symbol.sign} {symbol.legend}" for symbol in legend(list(result.comparisons.values()))]
+    sentences = [*map(result.sentence, result.comparisons), *result.remarks]
+    return [_table(result), *([f"{'; '.join(signs)}."] if signs else []), "\n".join(f"- {s}" for s in sentences)]
 
 
 def _model_and_data(result: Result) -> str:

@@ -12,17 +12,26 @@ from assay.explainers.given import Given
 from assay.explainers.learned.parts.worth import doubt
 from assay.explainers.methods import learned_parts
 from assay.explainers.starved import is_starved, sampling_methods, starved_message
+from assay.statistics.proportion import proportion
 from assay.statistics.sentences import listed, number
 from assay.statistics.verdict import Comparison
 from assay.studies.evaluate.evaluation import Evaluation
 from assay.studies.evaluate.length_limit import past_limit
 from assay.studies.evaluate.task import explained_class
 
+SEVERAL = 10  # labels named in a sentence
+
 
 def warnings_of(evaluation: Evaluation) -> list[str]:
     """What makes results weaker than they look: said by the verb, in the terminal and on the page."""
     limit = past_limit(evaluation)
-    found = [evaluation.labels.warning, *_starved(evaluation), limit.sentence if limit else "", _unlabelled(evaluation)]
+    found = [
+        evaluation.labels.warning,
+        _worse_than_guessing(evaluation),
+        *_starved(evaluation),
+        limit.sentence if limit else "",
+        _unlabelled(evaluation),
+    ]
     found += [
         *hindsight_sentences(evaluation.methods),
         *_counted(evaluation),
@@ -52,6 +61,8 @@ def explained_classes(evaluation: Evaluation, measured: Sequence[str]) -> str:
     gold = [m for m in measured if explains(evaluation, m) == "gold"]
     if not gold or evaluation.model.task == "regression":
         return ""
+    if evaluation.settings["target"] == "gold":
+        return f"Every metric explains the gold class, as asked. {_differing(evaluation)}"
     others = [m for m in measured if m not in gold]
     rest = f"; {listed(others)} explain{_s(others)} the predicted class" if others else ""
     return (
@@ -68,7 +79,24 @@ def explains(evaluation: Evaluation, metric: str) -> str:
 def _differing(evaluation: Evaluation) -> str:
     known = zip(evaluation.outputs.argmax(1), evaluation.gold, strict=True)
     labelled = [(int(best), gold) for best, gold in known if gold is not None]
-    return f"The two differ on {sum(best != gold for best, gold in labelled)} of {len(labelled)} labelled examples."
+    differing = sum(best != gold for best, gold in labelled)
+    return f"Predicted and gold class differ on {differing} of {len(labelled)} labelled examples."
+
+
+def _worse_than_guessing(evaluation: Evaluation) -> str:
+    """That the labels may be in another order: no model is that wrong by chance."""
+    predicted = evaluation.outputs.argmax(1)
+    right = [best == gold for best, gold in zip(predicted, evaluation.gold, strict=True) if gold is not None]
+    if evaluation.model.task == "regression" or not right:
+        return ""
+    accuracy = proportion(sum(right), len(right))
+    if accuracy.high >= 1 / len(evaluation.model.labels):
+        return ""
+    return (
+        f"The model is right on {sum(right)} of {len(right)} labelled examples, fewer than by guessing. Perhaps its "
+        f"labels ({', '.join(evaluation.model.labels[:SEVERAL])}) mean others than those of the data: see what it "
+        "predicts, and name them with --label-map (label_map in Python)."
+    )
 
 
 def _unlabelled(evaluation: Evaluation) -> str:
@@ -147,7 +175,7 @@ def _counted(evaluation: Evaluation) -> list[str]:
 def _unsigned(evaluation: Evaluation, measured: Sequence[str]) -> str:
     """What an unsigned score means beside rationales, and how methods with and without signs are compared."""
     metrics = [metric for metric in measured if metric in evaluation.by_size]
-    methods = {name: m for name, m in evaluation.methods.items() if type(m).__name__ != "Random"}
+    methods = {name: m for name, m in evaluation.methods.items() if not m.facts.chance}
     plain = [name for name, method in methods.items() if not method.facts.signed]
     if not metrics or not plain or len(plain) == len(methods):
         return ""
@@ -160,7 +188,7 @@ def _unsigned(evaluation: Evaluation, measured: Sequence[str]) -> str:
 
 def clear(comparisons: Sequence[Comparison]) -> str:
     """What counts as a clear difference."""
-    margins = sorted({c.margin for c in comparisons if len(c.standings) > 1})
+    margins = sorted({c.margin for c in comparisons if len(c.standings) > 1 and c.margin})
     if not margins:
         return ""
     sizes = " or ".join(map(number, margins))

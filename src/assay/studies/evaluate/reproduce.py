@@ -24,8 +24,9 @@ def python_call(evaluation: Evaluation) -> str:
         arguments["removal"] = settings["removal"]
     defaults = {"units": "token", "scope": None, "target": _default_target(evaluation), "scale": None}
     arguments |= {name: settings[name] for name, default in defaults.items() if settings[name] != default}
-    if settings.get("draws", Evaluate.draws) != Evaluate.draws:
-        arguments["draws"] = settings["draws"]
+    draws = settings.get("draws", 1)  # of one draw the settings say nothing
+    if draws != Evaluate.draws and any(method.facts.chance for method in evaluation.methods.values()):
+        arguments["draws"] = draws
     if is_ranked(settings):
         arguments["special_tokens"] = "ranked"
     if settings["agreement"][0] != "spearman":

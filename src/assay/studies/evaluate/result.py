@@ -69,7 +69,7 @@ class Result:
     def control(self) -> str | None:
         """The name of the random baseline, which the other methods must beat; None without one."""
         methods = self.evaluation.methods.items()
-        return next((name for name, method in methods if type(method).__name__ == "Random"), None)
+        return next((name for name, method in methods if method.facts.chance), None)
 
     @cached_property
     def method_styles(self) -> dict[str, MethodStyle]:
@@ -121,6 +121,8 @@ class Result:
         """
         from assay.reports.comparison_plot import plot_comparison, plot_comparisons
 
+        if not self.comparisons:
+            raise SpecError(" ".join(["There is nothing to draw: no metric was computed.", *self.warnings]))
         if metric is None and ax is None:
             return plot_comparisons(self.comparisons, self.method_styles)
         known = next(iter(self.comparisons)) if metric is None and len(self.comparisons) == 1 else metric

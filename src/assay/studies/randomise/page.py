@@ -45,7 +45,7 @@ def page(result: Randomised, command: str | None = None) -> str:
         warnings=study_warnings(result.data, result.preset),
         preset=result.preset,
         facts=study_facts(result.model, result.data, facts, result.preset),
-        modes=[_section(result, mode) for mode in result.study.modes],
+        modes=[_section(result, mode) for mode in result.study.modes if result.summary],
         scale=result.study.scale or f"as explained by {short_names(result.methods)[result.methods[0]]}",
         command=command,
         settings=result.settings,
@@ -56,6 +56,7 @@ def page(result: Randomised, command: str | None = None) -> str:
 def _section(result: Randomised, mode: str) -> ModeSection:
     blocks = list(reversed(range(result.model.n_blocks)))
     curves = {method: _curve(result.rows, method, mode, blocks) for method in result.methods}
+    curves = {method: curve for method, curve in curves.items() if len(curve)}
     labels = ["full", *(str(block + 1) for block in blocks)]
     shown = list(dict.fromkeys([blocks[0], blocks[len(blocks) // 2], blocks[-1]]))
     correlations = {(r["method"], r["block"]): r for r in result.summary if r["mode"] == mode}

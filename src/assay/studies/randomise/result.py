@@ -27,8 +27,8 @@ CHECK = {
         "{names} pass the check: their correlation with the original scores falls below {half}",
     ),
     "preserved": (
-        "{names} fails it: its correlation stays above {half}, so it does not explain what the model has learnt",
-        "{names} fail it: their correlation stays above {half}, so they do not explain what the model has learnt",
+        "{names} fails the check: its correlation stays above {half}, so it does not explain what the model learnt",
+        "{names} fail the check: their correlation stays above {half}, so they do not explain what the model learnt",
     ),
     "undecided": ("the check is inconclusive for {names}",) * 2,
 }
@@ -56,11 +56,14 @@ class Randomised(StudyResult):
         rows = [row for row in self.summary if row["mode"] == mode]
         if mode == "cascading":
             return {row["method"]: row for row in rows if row["block"] == 0}
-        return {m: min((r for r in rows if r["method"] == m), key=lambda r: r["spearman"]) for m in self.methods}
+        by_method = {m: [r for r in rows if r["method"] == m] for m in self.methods}
+        return {m: min(known, key=lambda r: r["spearman"]) for m, known in by_method.items() if known}
 
     @property
     def verdict(self) -> list[str]:
         """One sentence per mode, and how to read it for explainers that were fitted."""
+        if not self.summary:
+            return ["No input has two units or more, so there is no order of scores to compare."]
         return [*(_sentence(mode, self.deepest(mode)) for mode in self.study.modes), *_fitted(self.study.methods)]
 
     @property

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -22,6 +21,7 @@ from assay.core.rng import generator
 from assay.core.types import Example, Span, Target
 from assay.datasets.dataset import Dataset
 from assay.evaluation.roar.masks import Amount, order, whole
+from assay.experiments.file_cache import read_once
 from assay.experiments.job import JobContext, JobResult, Row
 from assay.experiments.training_task import TrainingTask, performance_metrics, training_seconds
 from assay.explainers.methods import named_methods
@@ -56,7 +56,7 @@ class RoarData:
         return _test_split(self)
 
 
-@lru_cache(maxsize=4)
+@read_once(maxsize=4)
 def _test_split(source: RoarData) -> Dataset:
     on = source.training.on
     test = on.load_with(split=source.test, limit=source.test_limit, seed=on.seed)

@@ -41,7 +41,7 @@ from assay.training.checkpoint import remove_checkpoint
 from assay.training.classifier import Trainable, fine_tune, predict
 from assay.training.encoded import encode_dataset
 from assay.training.four_splits import FourSplits, four_splits
-from assay.training.recipe import LOSS, Recipe
+from assay.training.recipe import Recipe
 from assay.training.teaching import Shares, Student, TeachingLoss
 
 Subsets = Literal["resampled", "nested"]
@@ -215,8 +215,7 @@ class StudentTask:
         return JobResult(rows, {"seconds": time.perf_counter() - began})
 
     def _recipe(self, task: str) -> Recipe:
-        recipe = replace(Recipe.from_spec(self.recipe), seed=self.seed)
-        return recipe if recipe.selection != LOSS else replace(recipe, selection=SELECTIONS[task])
+        return replace(Recipe.from_spec(self.recipe), seed=self.seed).selecting_by(SELECTIONS[task])
 
     def _beta(self, context: JobContext) -> float:
         """The given weight of the explanation, or the one whose student did best on the early-stopping texts."""
