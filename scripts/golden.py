@@ -1,7 +1,7 @@
 """Golden values: what the public verbs give for the built-in model, so that a refactoring can show it changed nothing.
 
     python scripts/golden.py record     # after a default was changed on purpose; say why in the commit
-    python scripts/golden.py check      # every number within 1e-6, every verdict word for word
+    python scripts/golden.py check      # every number within 5e-6, every verdict word for word
 
 Only public verbs are called, so that the script outlives what is behind them.
 """
@@ -22,7 +22,7 @@ import torch
 import assay
 
 FILE = Path(__file__).parent.parent / "tests" / "golden.json.xz"
-TOLERANCE = 1e-6  # threads and processors add in different orders
+TOLERANCE = 5e-6  # threads and processors add in different orders: 2e-6 between two machines
 METHODS = {  # name in the file: spec; a renamed method keeps its name in the file
     "alti": "alti",
     "attention_rollout": "attention_rollout",
