@@ -103,7 +103,7 @@ class _Studies:
                 self._check_fitted(name, explainer)
 
     def _check_fitted(self, study: str, explainer: str) -> None:
-        lacking = sorted(self.models[study] - self.explainers.entries[explainer].models)
+        lacking = sorted(self.models[study] - self.explainers.entries[explainer].models.keys())
         if lacking:
             raise SpecError(
                 f"{self.nodes[study].where}: the explainer {explainer} is not fitted to {lacking[0]}; add it to "
