@@ -137,8 +137,8 @@ data:
   texts: {source: DATA, split: test}
 models: {ready: builtin}
 explainers:
-  tuned: {fit: "aml(objective=masking, epochs=1, batch_size=10, inverse=0.5)", on: texts}
   warm: {fit: "aml(objective=masking, epochs=1, batch_size=10, start=tuned, weights_of=tuned)", on: texts}
+  tuned: {fit: "aml(objective=masking, epochs=1, batch_size=10, inverse=0.5)", on: texts}
 studies:
   evaluate: {methods: [warm, random], metrics: [comprehensiveness]}
 """

@@ -72,9 +72,25 @@ def make_plan(root: YamlNode, store: Store) -> Plan:
         fitted = studies.explainers.jobs(model, worker)
         fits += fitted.values()
         cells += studies.cells(model, {name: job.key for name, job in fitted.items()}, worker)
+    fits = in_order(fits)
     jobs = [*trainings, *fits, *(job for cell in cells for job in cell.jobs)]
     name = str(root.value("name") or root.name)
     return Plan(name, trainings, tuple(cells), {job.key: job for job in jobs}, tuple(fits))
+
+
+def in_order(jobs: Sequence[Job]) -> list[Job]:
+    """The jobs, each after those among them that it needs."""
+    by_key, out = {job.key: job for job in jobs}, dict[str, Job]()
+
+    def put(job: Job) -> None:
+        for key in job.needs:
+            if key in by_key and key not in out:
+                put(by_key[key])
+        out[job.key] = job
+
+    for job in jobs:
+        put(job)
+    return list(out.values())
 
 
 def _load_plugins(root: YamlNode) -> None:
