@@ -51,8 +51,8 @@ INTRODUCTION = """# AML: results
 "LLM Explainability via Attributive Masking Learning" (Barkan et al. 2024) at a small scale; [README.md](README.md)
 says what was run and how.
 
-- `paml` is the paper's pAML, fitted for comprehensiveness; `paml_sufficiency` is fitted for sufficiency. `paper` has the
-  paper's learning rate, `logistic` is the default of Assay, and `cold` and `warm` are masking fits of a trunk.
+- `paml` is the paper's pAML, fitted for comprehensiveness; `paml_sufficiency` is fitted for sufficiency. `paper` has
+  the paper's learning rate, `logistic` is the default of Assay, and `cold` and `warm` are masking fits of a trunk.
 - `steps=10` is fAML by its last step. `selection=oracle` chooses the step of each text by the metric that is reported:
   that is hindsight, so it stands only beside searches and its control, `tune=noise`.
 - 95 % bootstrap intervals; **bold**: not significantly different from the best. The paper's numbers, in brackets, are
@@ -81,16 +81,16 @@ def update(store: Store, output: Path = HERE, plans: Sequence[Path] | None = Non
 
 def _places(plan: Plan) -> Iterator[Place]:
     for job in plan.fits:
-        data, model = str(job.tags["data"]).removesuffix("_train"), _family(str(job.tags["model"]))
+        data, model = _first(str(job.tags["data"])), _first(str(job.tags["model"]))
         yield Place(job.key, "language" if model == "smollm" else data, model, str(job.tags["method"]))
     for cell in plan.cells:
         for job in cell.jobs:
-            yield Place(job.key, cell.data.name.removesuffix("_few"), _family(cell.model.grid), cell.name)
+            yield Place(job.key, _first(cell.data.name), _first(cell.model.grid), cell.name)
 
 
-def _family(model: str) -> str:
-    """The model without the data that it was trained on: minilm_sst is minilm."""
-    return model.partition("(")[0].partition("_")[0]
+def _first(name: str) -> str:
+    """The model or data that a name of the plans begins with: minilm_sst is minilm, sst_half a part of sst."""
+    return name.partition("(")[0].partition("_")[0]
 
 
 def read(folder: Path = HERE) -> Evidence:

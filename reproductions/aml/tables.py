@@ -56,7 +56,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
 
 
-# --- metrics of methods ------------------------------------------------------------------------------------------------
+# --- metrics of methods -----------------------------------------------------------------------------------------------
 
 
 def method_table(e: Evidence, cell: Cell) -> str:
@@ -115,7 +115,7 @@ def _passes(e: Evidence, cell: Cell, method: str) -> str:
     return "" if count is None else f"{count:.1f}"
 
 
-# --- rationales, time, examples ----------------------------------------------------------------------------------------
+# --- rationales, time, examples ---------------------------------------------------------------------------------------
 
 
 def rationale_table(e: Evidence) -> str:
@@ -180,7 +180,7 @@ def _bold(a: Attribution) -> str:
     return "".join([*out, a.text[end:]]).replace("|", "\\|").replace("\n", " ")
 
 
-# --- fits --------------------------------------------------------------------------------------------------------------
+# --- fits -------------------------------------------------------------------------------------------------------------
 
 
 def weight_table(e: Evidence) -> str:
@@ -216,7 +216,7 @@ def _best(card: Mapping[str, object]) -> str:
     return "unknown" if best is None else f"{best:.3f}"
 
 
-# --- claims ------------------------------------------------------------------------------------------------------------
+# --- claims -----------------------------------------------------------------------------------------------------------
 
 
 def claim_table(e: Evidence) -> str:

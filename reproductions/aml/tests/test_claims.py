@@ -25,7 +25,7 @@ HINDSIGHT = {
     "greedy": 0.7,
     **{claims.mask_oracle(metric): 0.55 for metric in BOTH},
 }
-ABLATION = {name: 0.3 for name in ABLATIONS} | {
+ABLATION = dict.fromkeys(ABLATIONS, 0.3) | {
     "full": 0.5, "l1": 0.5, "texts_1000": 0.5, "texts_2000": 0.5, "without_preservation": 0.45, "without_inverse": 0.4,
     "full_sufficiency": 0.5, "without_preservation_sufficiency": 0.4, "without_inverse_sufficiency": 0.45,
 }  # fmt: skip

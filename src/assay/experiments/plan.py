@@ -80,17 +80,20 @@ def make_plan(root: YamlNode, store: Store) -> Plan:
 
 def in_order(jobs: Sequence[Job]) -> list[Job]:
     """The jobs, each after those among them that it needs."""
-    by_key, out = {job.key: job for job in jobs}, dict[str, Job]()
+    by_key, out, placed = {job.key: job for job in jobs}, list[Job](), set[int]()
 
     def put(job: Job) -> None:
+        if id(job) in placed:
+            return
+        placed.add(id(job))
         for key in job.needs:
-            if key in by_key and key not in out:
+            if key in by_key:
                 put(by_key[key])
-        out[job.key] = job
+        out.append(job)
 
     for job in jobs:
         put(job)
-    return list(out.values())
+    return out
 
 
 def _load_plugins(root: YamlNode) -> None:
