@@ -11,7 +11,7 @@ parts() {
   for data in sst emotion rotten; do echo "encoders.yaml study=baselines_$data,learned_$data,hindsight_$data"; done
   echo "encoders.yaml study=ablation"
   echo "language.yaml study=baselines,ranking,learned"
-  echo "encoders.yaml study=long_texts"
+  echo "encoders.yaml study=long_texts,slow"
   echo "encoders.yaml study=rationales"
   echo "encoders.yaml study=texts,ablation_refined"
   echo "encoders.yaml study=searches"
