@@ -60,7 +60,7 @@ def noise(metric: str) -> str:
 
 
 def mask_oracle(metric: str) -> str:
-    return f"mask_optimisation(selection=oracle, metric={metric}(protocol=aml))"
+    return f"mask_optimisation(selection=oracle, metric='{metric}(protocol=aml)')"
 
 
 @dataclass(frozen=True)

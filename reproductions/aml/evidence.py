@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from assay.evaluation import METRICS
 from assay.experiments.store import Record
 from assay.statistics.quantities import Exact, Quantity
 
-HIDDEN = ("explainer", "job", "digest")  # parts of the spec of a fitted explainer that its name stands for
 PLACES = ("_sst", "_rotten", "_emotion", "_distilbert")  # ends of names that only say where an explainer is used
 HINDSIGHT, SEARCHES, CONTROL = "selection=oracle", ("greedy",), "random"
 Cell = tuple[str, str]  # data, model
@@ -73,11 +72,16 @@ class Evidence:
 def short_name(method: str) -> str:
     """The name of a method in tables: a fitted explainer has the name it has in the plan, without where it is used."""
     spec = parse(method)
-    own = dict(spec.params)
-    if "explainer" not in own:
+    if spec.name != "aml" or not spec.args:
         return method
-    name, more = placeless(str(own["explainer"])), tuple((k, v) for k, v in spec.params if k not in HIDDEN)
-    return str(Spec(name, more)) if more else name
+    name = placeless(str(spec.args[0]))
+    return str(Spec(name, spec.params)) if spec.params else name
+
+
+def short_metric(metric: str) -> str:
+    """The name of a metric without the protocol, which the plans set for all of them."""
+    spec = parse(metric)
+    return str(replace(spec, params=tuple((key, value) for key, value in spec.params if key != "protocol")))
 
 
 def placeless(name: str) -> str:
@@ -100,12 +104,15 @@ def evidence(records: Iterable[tuple[Cell, str, Record]]) -> Evidence:
         if record.spec["kind"] == "fit":
             fits[cell][placeless(name)] = rows
             continue
-        for metric, methods in rows["values"].items():
+        for given, methods in rows["values"].items():
+            metric = short_metric(given)
             for method, column in methods.items():
                 pairs = zip(rows["examples"], column, strict=True)
                 values[cell][metric][short_name(method)] |= {e: v for e, v in pairs if v is not None}
         for metric, column in rows["weights"].items():
-            weights[cell][metric] |= {e: w for e, w in zip(rows["examples"], column, strict=True) if w is not None}
+            weights[cell][short_metric(metric)] |= {
+                e: w for e, w in zip(rows["examples"], column, strict=True) if w is not None
+            }
         for method, pairs in rows["passes"].items():
             passes.setdefault(cell, {}).setdefault(short_name(method), []).extend(sum(pair) for pair in pairs)
         for method, spent in record.provenance["seconds"].items():

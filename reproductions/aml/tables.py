@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.core.types import Attribution
 from assay.statistics.claims import Finding
-from assay.statistics.verdict import Standing, compare
+from assay.statistics.verdict import Comparison, compare
 
 from .claims import ABLATED, CLAIMS, IMDB, MOVIES, SST
 from .evidence import HINDSIGHT, SEARCHES, Cell, Evidence
@@ -98,13 +98,16 @@ def _standings(e: Evidence, cell: Cell, chosen: Callable[[str], bool], named: Ca
     metrics = [metric for metric in METRICS if metric in standings]
     lead = "comprehensiveness" if "comprehensiveness" in standings else metrics[0]
     rows = [
-        [named(s.method), *(_cell(standings[m][s.method], cell, m) for m in metrics), _passes(e, cell, s.method)]
+        [named(s.method), *(_cell(standings[m], s.method, cell, m) for m in metrics), _passes(e, cell, s.method)]
         for s in standings[lead].standings
     ]
     return f"{len(shared)} texts.\n\n" + table(["method", *(f"{m} {ARROWS[m]}" for m in metrics), "passes"], rows)
 
 
-def _cell(standing: Standing, cell: Cell, metric: str) -> str:
+def _cell(found: Comparison, method: str, cell: Cell, metric: str) -> str:
+    if all(standing.method != method for standing in found.standings):
+        return "not run"
+    standing = found[method]
     number = f"{standing.value:.3f}"
     shown = f"**{number}**" if standing.best_group else number
     paper = paper_value(cell[1], cell[0], standing.method, metric)
@@ -177,7 +180,7 @@ def _bold(a: Attribution) -> str:
     out, end = [], 0
     for i, unit in enumerate(a.units):
         start, stop = unit.start, unit.end
-        out += [a.text[end:start], f"**{a.text[start:stop]}**" if i in top else a.text[start:stop]]
+        out += [a.text[end:start], f"<b>{a.text[start:stop]}</b>" if i in top else a.text[start:stop]]
         end = stop
     return "".join([*out, a.text[end:]]).replace("|", "\\|").replace("\n", " ")
 

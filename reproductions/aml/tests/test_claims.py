@@ -10,7 +10,7 @@ import pytest
 from assay.statistics.claims import Verdict
 from reproductions.aml import claims
 from reproductions.aml.claims import ABLATED, BOTH, CELLS, CLAIMS, IMDB, LANGUAGE, MOVIES, SST
-from reproductions.aml.evidence import Evidence, short_name
+from reproductions.aml.evidence import Evidence, short_metric, short_name
 from reproductions.aml.page import TABLE_1, page
 from reproductions.aml.published import paper_value
 from reproductions.aml.tables import ABLATIONS
@@ -123,9 +123,11 @@ def test_what_was_not_run_is_incomplete_and_the_page_is_written():
 
 
 def test_names_and_published_numbers():
-    assert short_name("aml(explainer=paml_sst, job=abc, steps=10, tune=all)") == "paml(steps=10, tune=all)"
-    assert short_name("aml(explainer=logistic_distilbert, job=abc)") == "logistic"
+    assert short_name("aml(paml_sst, steps=10, tune=all)") == "paml(steps=10, tune=all)"
+    assert short_name("aml(logistic_distilbert)") == "logistic"
     assert short_name("lime(samples=128)") == "lime(samples=128)"
+    assert short_metric("comprehensiveness(protocol=aml, aopc=True)") == "comprehensiveness(aopc=True)"
+    assert short_metric("sufficiency(protocol=aml)") == "sufficiency"
     assert paper_value("minilm", "sst", "decompx", "comprehensiveness") == pytest.approx(0.467)
     assert paper_value("minilm", "sst", "lime(samples=128)", "log_odds") == pytest.approx(-0.713)
     assert paper_value("roberta", "emotion", claims.oracle("sufficiency"), "sufficiency") == pytest.approx(0.111)
