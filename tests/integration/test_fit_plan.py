@@ -123,11 +123,39 @@ def test_the_key_holds_all_that_changes_the_result(data: Path, tmp_path: Path) -
         ("ready: builtin", "other: builtin, ready: builtin", "quick is not fitted to other"),
         ("[quick, ", "[quic, ", "unknown method 'quic'"),
         ('"quick(steps=1)"', '"quick(10)"', "by name, such as steps=10"),
+        ("masks=2", "masks=2, start=quick", "quick takes from quick, which never ends"),
     ],
 )
 def test_mistakes_are_sentences(data: Path, tmp_path: Path, old: str, new: str, words: str) -> None:
     with pytest.raises(assay.AssayError, match=words.replace("(", r"\(")):
         keys(PLAN.replace("DATA", str(data)).replace(old, new), tmp_path)
+
+
+CHAIN = """
+name: chain
+data:
+  texts: {source: DATA, split: test}
+models: {ready: builtin}
+explainers:
+  warm: {fit: "aml(objective=masking, epochs=1, batch_size=10, start=tuned, weights_of=tuned)", on: texts}
+  tuned: {fit: "aml(objective=masking, epochs=1, batch_size=10, inverse=0.5)", on: texts}
+studies:
+  evaluate: {methods: [warm, random], metrics: [comprehensiveness]}
+"""
+
+
+def test_a_fit_takes_weights_from_another_of_the_plan(data: Path, tmp_path: Path) -> None:
+    text = CHAIN.replace("DATA", str(data))
+    (tmp_path / "plan.yaml").write_text(text)
+    status = assay.run(tmp_path / "plan.yaml", store=tmp_path / "store", only={"study": ["evaluate"]}, progress=False)
+    assert status.ok, status.reasons
+    store = Store(tmp_path / "store")
+    records = {job.tags["method"]: store.get(job.key) for job in make_plan(YamlNode.parse(text), store).fits}
+    tuned, warm = (records[name].rows for name in ("tuned", "warm"))
+    assert warm["settings"]["inverse"] == 0.5
+    assert warm["start"]["value"] == pytest.approx(tuned["validation"]["best"], abs=1e-6)
+    first, other = keys(text, tmp_path), keys(text.replace("inverse=0.5", "inverse=0.6"), tmp_path)
+    assert all(first[name] != other[name] for name in first), "a changed source changes all that follows"
 
 
 def test_a_failed_fit_blocks_only_what_needs_it(data: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 
 from assay.experiments.plan import read_plan
 from assay.experiments.store import Store
-from reproductions.aml.page import PLANS
+from reproductions.aml.claims import IMDB, MOVIES
+from reproductions.aml.page import TABLE_1, _places
 
 HERE = Path(__file__).parents[1]
 SPLITS = {
@@ -37,7 +39,8 @@ def small_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                     row = {"id": f"{split}-{i}", "text": f"film number {i} was fine", "label": labels[i % len(labels)]}
                     row |= {"rationale": [[0, 4]]} if name == "eraser_movies" else {}
                     file.write(json.dumps(row) + "\n")
-    for model in ("minilm", "granite-embedding-30m-english"):  # only their files are hashed
+    models = ("minilm", "granite-embedding-30m-english", "distilbert-cased-quire-grammar")
+    for model in models:  # only their files are hashed
         folder = tmp_path / "reproductions" / "models" / model
         folder.mkdir(parents=True)
         (folder / "config.json").write_text("{}")
@@ -45,11 +48,34 @@ def small_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", [name for name in PLANS.values() if name != "language.yaml"])
-def test_every_explainer_of_a_plan_is_used(name: str, small_data: Path) -> None:
-    plan = read_plan(HERE / name, Store(small_data / "store"))
+def test_every_explainer_of_the_plan_is_used(small_data: Path) -> None:
+    plan = read_plan(HERE / "encoders.yaml", Store(small_data / "store"))
     used = {key for cell in plan.cells for job in cell.jobs for key in job.needs}
+    used |= {key for job in plan.fits for key in job.needs}
     assert {job.key for job in plan.fits} <= used
+
+
+def test_run_runs_every_study_once_and_the_weights_first(small_data: Path) -> None:
+    """The parts of run.sh name all studies of the plans, and each record has a place on the page."""
+    lines = (HERE / "run.sh").read_text().splitlines()
+    script = "\n".join(line for line in lines if not line.startswith("#"))
+    plan = read_plan(HERE / "encoders.yaml", Store(small_data / "store"))
+    named = re.findall(r"encoders\.yaml study=([\w,$]+)", script)
+    studies = [name for part in named for name in part.split(",")]
+    loop = [name for name in studies if name.endswith("_$data")]
+    expected = [name.replace("$data", data) for name in loop for data in ("sst", "emotion", "rotten")]
+    found = sorted([*expected, *(name for name in studies if name not in loop)])
+    assert found == sorted({cell.name for cell in plan.cells})
+    cells = {(place.data, place.model) for place in _places(plan)}
+    assert cells == {*TABLE_1, IMDB, MOVIES}
+
+
+def test_the_weights_of_the_search_reach_all_data_sets(small_data: Path) -> None:
+    plan = read_plan(HERE / "encoders.yaml", Store(small_data / "store"))
+    by_name = {job.tags["method"]: job for job in plan.fits}
+    for data in ("sst", "rotten", "emotion"):
+        assert by_name["searched"].key in by_name[f"paml_{data}"].needs
+        assert by_name["searched_sufficiency"].key in by_name[f"paml_sufficiency_{data}"].needs
 
 
 def test_the_plan_in_full_has_all_cells_of_table_1(small_data: Path) -> None:

@@ -36,6 +36,7 @@ class FitTask:
     limit: int | None = 2000
     validation_limit: int | None = 200
     data_seed: int = 0
+    uses: tuple[tuple[str, str], ...] = ()  # settings that name explainers of the plan, and the keys of their jobs
 
     revision: ClassVar[int] = 1
 
@@ -50,6 +51,10 @@ class FitTask:
         settings: Fit = build(spec, FITS.get(spec.name))
         return settings
 
+    def _using(self, values: Mapping[str, Any]) -> Fit:
+        """The settings with these values in place of the names of explainers of the plan."""
+        return replace(self.settings, **values)  # type: ignore[type-var]
+
     def splits(self) -> tuple[Dataset, Dataset]:
         """The texts to fit on, and those that choose the checkpoint."""
         return plan_splits(self.on, self.split, self.validation, self.limit, self.validation_limit, self.data_seed)
@@ -59,7 +64,7 @@ class FitTask:
         train, validation = self.splits()
         model = context.loaded_model()
         if model is not None:
-            self.settings.check_model(model)
+            self._using({name: None for name, _ in self.uses}).check_model(model)
         name = parse(self.fit).name
         spec = {
             "kind": "fit",
@@ -68,16 +73,19 @@ class FitTask:
             "train": train.fingerprint,
             "validation": validation.fingerprint,
             "method": name,
-            "settings": str(Spec.in_key(_by_content(self.settings))),
+            "settings": str(Spec.in_key(_by_content(self._using({name: None for name, _ in self.uses})))),
+            **({"uses": dict(self.uses)} if self.uses else {}),
         }
         options: Mapping[str, Any] = {"artifact": True, "kept_files": KEPT_FILES, "keep": keep}
-        return Job(self, spec, context.tags, context.model, context.data, None, context.needs, **options)
+        needs = tuple(dict.fromkeys([*context.needs, *(key for _, key in self.uses)]))
+        return Job(self, spec, context.tags, context.model, context.data, None, needs, **options)
 
     def run(self, context: JobContext) -> JobResult:
         train, validation = self.splits()
         if not (context.folder / CARD).exists():  # otherwise a run killed afterwards left a complete explainer
             run = FitRun(context.folder, progress=False)
-            fit_explainer(self.settings, context.model(), train, validation, run)
+            settings = self._using({name: str(context.artifact(key)) for name, key in self.uses})
+            fit_explainer(settings, context.model(), train, validation, run)
         return fit_result(context.folder)
 
     def tidy(self, rows: Any) -> Iterator[Row]:
@@ -87,13 +95,30 @@ class FitTask:
 
 def _by_content(settings: Fit) -> Fit:
     """The settings with the content of folders in place of their names."""
-    named = [f.name for f in fields(settings) if f.metadata.get("folder")]  # type: ignore[arg-type]
+    named = folder_settings(settings)
     found = {name: value for name in named if (value := getattr(settings, name)) is not None}
     return replace(settings, **{name: content_of(value) for name, value in found.items()})  # type: ignore[type-var]
+
+
+def folder_settings(settings: Fit) -> list[str]:
+    """The names of the settings that name a folder."""
+    return [f.name for f in fields(settings) if f.metadata.get("folder")]  # type: ignore[arg-type]
 
 
 def fit_result(folder: Path) -> JobResult:
     """The rows of a fit, from its card."""
     card = read_card(folder)
-    names = ("method", "metric", "better", "validation", "curve", "model", "task", "labels", "data", "settings")
-    return JobResult({name: card[name] for name in names})
+    names = (
+        "method",
+        "metric",
+        "better",
+        "validation",
+        "curve",
+        "model",
+        "task",
+        "labels",
+        "data",
+        "settings",
+        "start",
+    )
+    return JobResult({name: card[name] for name in names if name in card})

@@ -74,9 +74,28 @@ def make_plan(root: YamlNode, store: Store) -> Plan:
         fitted = studies.explainers.jobs(model, worker)
         fits += fitted.values()
         cells += studies.cells(model, {name: job.key for name, job in fitted.items()}, worker)
+    fits = in_order(fits)
     jobs = [*trainings, *fits, *(job for cell in cells for job in cell.jobs)]
     name = str(root.value("name") or root.name)
     return Plan(name, trainings, tuple(cells), {job.key: job for job in jobs}, tuple(fits))
+
+
+def in_order(jobs: Sequence[Job]) -> list[Job]:
+    """The jobs, each after those among them that it needs."""
+    by_key, out, placed = {job.key: job for job in jobs}, list[Job](), set[int]()
+
+    def put(job: Job) -> None:
+        if id(job) in placed:
+            return
+        placed.add(id(job))
+        for key in job.needs:
+            if key in by_key:
+                put(by_key[key])
+        out.append(job)
+
+    for job in jobs:
+        put(job)
+    return out
 
 
 def _load_plugins(root: YamlNode) -> None:
@@ -105,7 +124,7 @@ class _Studies:
                 self._check_fitted(name, explainer)
 
     def _check_fitted(self, study: str, explainer: str) -> None:
-        lacking = sorted(self.models[study] - self.explainers.entries[explainer].models)
+        lacking = sorted(self.models[study] - self.explainers.entries[explainer].models.keys())
         if lacking:
             raise SpecError(
                 f"{self.nodes[study].where}: the explainer {explainer} is not fitted to {lacking[0]}; add it to "

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
 from assay.core.errors import SpecError
 from assay.core.names import shareable
 from assay.core.spec import Spec, parse
-from assay.experiments.fit_task import FitTask
+from assay.experiments.fit_task import FitTask, folder_settings
 from assay.experiments.job import Job
 from assay.experiments.plan_entries import TRAINED_ON, Models, named_models
 from assay.experiments.references import DataReference, ExternalModel, TrainedModel
@@ -19,7 +19,7 @@ from assay.experiments.worker import Worker
 from assay.experiments.yaml_node import YamlNode, build_node
 from assay.explainers import METHODS
 
-KEYS = ("models", *(f.name for f in fields(FitTask)), "keep")
+KEYS = ("models", *(f.name for f in fields(FitTask) if f.name != "uses"), "keep")
 Settings = Mapping[str, Any]
 
 
@@ -29,16 +29,16 @@ class PlannedExplainer:
 
     node: YamlNode
     data: Mapping[str, DataReference]
-    models: frozenset[str]
+    models: Models
 
     @property
     def method(self) -> str:
         """The method that explains with it, such as aml."""
         return str(self.node.reading(parse, str(self.node.value("fit"))).name)
 
-    def job(self, model: ExternalModel | TrainedModel, worker: Worker) -> Job:
-        """The job that fits it to a model."""
-        task = self.task(model)
+    def job(self, model: ExternalModel | TrainedModel, worker: Worker, uses: Mapping[str, str]) -> Job:
+        """The job that fits it to a model; uses: keys of the jobs of the explainers that its settings name."""
+        task = replace(self.task(model), uses=tuple(uses.items()))
         tags = {"study": "fit", "model": model.name, **dict(model.tags), "data": task.on.name, "method": self.node.name}
         tags = {tag: shareable(value) if isinstance(value, str) else value for tag, value in tags.items()}
         context = StudyContext(model, task.on, tags, worker)
@@ -49,6 +49,12 @@ class PlannedExplainer:
         settings: dict[str, Any] = {**values, "on": self._data(values["on"], model)}
         task: FitTask = build_node(self.node, Spec("explainer", tuple(settings.items())), FitTask)
         return task
+
+    def named(self, others: Collection[str]) -> dict[str, str]:
+        """The explainers among `others` that its settings name, by setting."""
+        settings = next(iter(self.task(model).settings for model in self.models.values()))
+        given = {name: getattr(settings, name) for name in folder_settings(settings)}
+        return {name: value for name, value in given.items() if value in others}
 
     def _data(self, name: str, model: ExternalModel | TrainedModel) -> DataReference:
         if name != TRAINED_ON:
@@ -72,7 +78,32 @@ class PlannedExplainers:
 
     def jobs(self, model: ExternalModel | TrainedModel, worker: Worker) -> dict[str, Job]:
         """The jobs that fit explainers to a model, by the name of the explainer."""
-        return {name: entry.job(model, worker) for name, entry in self.entries.items() if model.name in entry.models}
+        return {name: self._job(name, model, worker) for name, e in self.entries.items() if model.name in e.models}
+
+    def _job(self, name: str, model: ExternalModel | TrainedModel, worker: Worker, below: tuple[str, ...] = ()) -> Job:
+        """The job of a fit; those of the explainers that it takes weights from are made first."""
+        entry = self.entries[name]
+        if name in below:
+            raise SpecError(f"{entry.node.where}: {' takes from '.join([*below, name])}, which never ends")
+        uses = {
+            setting: self._job(other, self._model_of(entry, other, model), worker, (*below, name)).key
+            for setting, other in entry.named(self.entries).items()
+        }
+        return entry.job(model, worker, uses)
+
+    def _model_of(
+        self, entry: PlannedExplainer, other: str, model: ExternalModel | TrainedModel
+    ) -> ExternalModel | TrainedModel:
+        """The model whose explainer `other` is meant: the same one, or the only one that it is fitted to."""
+        models = self.entries[other].models
+        if model.name in models:
+            return models[model.name]
+        if len(models) == 1:
+            return next(iter(models.values()))
+        raise SpecError(
+            f"{entry.node.where}: {other} is not fitted to {model.name}, but to {len(models)} other models; add it to "
+            f"explainers.{other}.models"
+        )
 
     def named_in(self, settings: Settings) -> list[str]:
         """The explainers among the methods of a study, also within other methods."""
@@ -126,7 +157,13 @@ def _entries(
             )
         if len(entry.names("on", [*data, TRAINED_ON], default=[])) != 1:
             raise SpecError(f"{entry.where}.on: name one data set")
-        planned = PlannedExplainer(entry, data, frozenset(named_models(entry, models)))
-        for model in (models[name] for name in planned.models):
+        planned = PlannedExplainer(entry, data, _chosen(entry, models))
+        for model in planned.models.values():
             planned.task(model)  # an unknown setting is an error now, not after a model was loaded
         yield name, planned
+
+
+def _chosen(entry: YamlNode, models: Models) -> Models:
+    """The models that an entry names, in the order of the plan."""
+    names = named_models(entry, models)
+    return {name: model for name, model in models.items() if name in names}

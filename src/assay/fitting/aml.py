@@ -29,6 +29,7 @@ from assay.fitting.methods.aml import AmlFit
 from assay.fitting.readings import KeptReadings, kept_readings
 from assay.fitting.run import FitRun, keeping_the_last_good
 from assay.fitting.shapley import ShapleyObjective, kernel_sizes
+from assay.fitting.source import Source, source_of, started_from, with_weights
 from assay.fitting.texts import LEAST, FitBatch, FitTexts, fit_texts
 from assay.fitting.validation import Validation
 from assay.masking.removal import Removal, removal_for
@@ -115,18 +116,21 @@ def fit_texts_to(
     spread = _output_spread(texts) if additive is None else additive.spread
     omits = removal.shortens and not settings.masks_softly  # a mask blends with the model's default instead
     reference = None if omits else removal.name
-    attributor = new_attributor(model, settings)
-    if settings.learned_reference:
+    source = source_of(settings, model)
+    attributor = new_attributor(model, settings) if source is None else started_from(source, settings, model)
+    if settings.learned_reference and attributor.reference is None:
         attributor.reference = _first_reference(texts, reference)
     name = settings.criterion.name
     readings = kept_readings(texts, attributor, progress=run.progress)
     objective = Objectives(settings, additive, reference, spread, readings)
     learnt = {"removal": removal.name, "reference": reference, "scale": scale, "spread": spread}
+    begun = None if source is None else _begun(source, settings, held_out.value(attributor.eval()))
 
     def found(history: History) -> Fitted:
         attributor.requires_grad_(False).eval()
         card = explainer_card("aml", model, settings.criterion, history, held_out.against_chance(attributor), data)
-        return Fitted(attributor, {**card, **_own_card(model, attributor, settings), **learnt})
+        origin = {} if begun is None else _origin_card(begun, settings, card)
+        return Fitted(attributor, {**card, **_own_card(model, attributor, settings), **learnt, **origin})
 
     with keeping_the_last_good(found, run.folder):
         history = fit(
@@ -135,7 +139,7 @@ def fit_texts_to(
             objective,
             lambda module: {name: held_out.value(module)},
             settings.recipe,
-            key=f"{texts.fingerprint} {model.fingerprint} {Spec.of(_portable(settings))}",
+            key=f"{texts.fingerprint} {model.fingerprint} {Spec.of(_portable(settings))}{begun or ''}",
             resume_key=held_out.texts.fingerprint,
             folder=run.folder,
             on_check=run.on_check,
@@ -167,9 +171,18 @@ def _first_reference(texts: FitTexts, removal: str | None) -> torch.nn.Parameter
     return torch.nn.Parameter(embeddings[row, place].detach().float().clone())
 
 
+def _begun(source: Fitted, settings: AmlFit, value: float) -> Source:
+    return Source(Path(str(settings.start)).name, source.digest, str(source.card["model"]), value)
+
+
+def _origin_card(begun: Source, settings: AmlFit, card: Mapping[str, Any]) -> dict[str, Any]:
+    return {"start": begun.card(), "notes": [begun.note(settings.criterion, card["validation"]["best"])]}
+
+
 def _portable(settings: AmlFit) -> AmlFit:
-    """The settings without the folder of the base, which differs from machine to machine."""
-    return settings if settings.base is None else replace(settings, base=Path(settings.base).name)
+    """The settings with the names of folders alone, whose places differ from machine to machine."""
+    given = {name: getattr(settings, name) for name in ("base", "start", "weights_of")}
+    return replace(settings, **{name: Path(value).name for name, value in given.items() if value is not None})
 
 
 def check_model(model: Model, settings: AmlFit) -> None:
@@ -180,6 +193,8 @@ def check_model(model: Model, settings: AmlFit) -> None:
         )
     if model.family.images and settings.architecture == "encoder":
         raise UnsupportedError(NO_TEXT)
+    with_weights(settings)
+    source_of(settings, model)
     omits = removal_for(model, settings.removal, warn=False).shortens
     if settings.masks_softly and omits and (settings.masking != "hard" or settings.learned_reference):
         raise SpecError(

@@ -14,12 +14,12 @@ from assay.datasets.dataset import Dataset
 from assay.fitting.aml import fit_texts_to
 from assay.fitting.methods.aml import AmlFit
 from assay.fitting.run import FitRun, Trial
+from assay.fitting.source import WEIGHTS
 from assay.fitting.texts import LEAST, FitTexts, fit_texts
 from assay.fitting.validation import Validation
 from assay.models.model import Model
 from assay.training.history import Check
 
-WEIGHTS = ("preservation", "sparsity", "inverse")
 TEXTS, EPOCHS = 450, 2  # of a trial, as in the paper
 FILE = "search.log"  # Optuna's journal in the output folder
 

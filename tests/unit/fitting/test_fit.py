@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from transformers import ByT5Tokenizer
 
 import assay
 from assay.core.spec import Spec
@@ -273,6 +274,13 @@ def test_a_causal_model_cannot_be_the_encoder(tmp_path):
     gpt2_hf().save_pretrained(tmp_path)
     byte_bpe().save_pretrained(tmp_path)
     with pytest.raises(assay.UnsupportedError, match="both directions"):
+        assay.fit(bert(), planted_texts(30), f"aml(architecture=encoder, base='{tmp_path}', epochs=1)", progress=False)
+
+
+def test_an_encoder_without_a_fast_tokenizer_is_refused(tmp_path):
+    bert_hf().save_pretrained(tmp_path)
+    ByT5Tokenizer().save_pretrained(tmp_path)  # written in Python: it does not say where its tokens stand
+    with pytest.raises(assay.AssayError, match=r"has no tokenizer; save|fast tokenizer"):
         assay.fit(bert(), planted_texts(30), f"aml(architecture=encoder, base='{tmp_path}', epochs=1)", progress=False)
 
 

@@ -88,6 +88,10 @@ class AmlFit:
     """Epochs between validations; 0.25 is four times per epoch."""
     patience: int | None = None
     """Stop after this many validations without improvement."""
+    start: str | None = field(default=None, metadata={"folder": True, "unsaid": None})
+    """Folder or hub id of an explainer to start from, of the same architecture: a warm start."""
+    weights_of: str | None = field(default=None, metadata={"folder": True, "unsaid": None})
+    """Folder or hub id of an explainer whose weights of the losses are used, such as one that a search tuned."""
     search: int | None = None
     """Tune the weights of the losses in this many short trials first (masking, both)."""
     seed: int = 0
@@ -103,11 +107,16 @@ class AmlFit:
             raise SpecError(f"masks={self.masks}: give an even number, because masks come in pairs")
         if self.masks_softly and not (self.preservation or self.inverse):
             raise SpecError("preservation and inverse are both 0, so a mask would learn nothing; give one a weight")
-        if self.search is not None and not self.masks_softly:
-            raise SpecError(
-                f"search tunes the weights of the masking losses, which objective={self.objective} does not have; give "
-                "objective=masking or both"
-            )
+        for name, verb in (("search", "tunes"), ("weights_of", "names")):
+            if getattr(self, name) is not None and not self.masks_softly:
+                raise SpecError(
+                    f"{name} {verb} the weights of the masking losses, which objective={self.objective} does not have; "
+                    "give objective=masking or both"
+                )
+        if self.search is not None and self.weights_of is not None:
+            raise SpecError("search tunes the weights that weights_of would bring along; give one of the two")
+        if self.start is not None and self.base is not None:
+            raise SpecError("start brings its own encoder along; leave base out, or start out")
         if self.learned_reference and self.objective not in ("masking", "both"):
             raise SpecError("learned_reference is what masks blend with; give objective=masking or both too")
         if self.base is not None and self.architecture != "encoder":
@@ -160,6 +169,7 @@ class AmlFit:
         """Search the weights of the losses if asked to, then fit."""
         from assay.fitting.aml import fit_aml
         from assay.fitting.search import searched
+        from assay.fitting.source import with_weights
 
-        settings = self if self.search is None else searched(model, train, validation, self, run)
+        settings = with_weights(self) if self.search is None else searched(model, train, validation, self, run)
         return fit_aml(model, train, validation, settings, run)

@@ -106,9 +106,13 @@ class LabelledEncoder(nn.Module):
         for layer in (self.labels, self.inner, self.outer):
             nn.init.normal_(layer.weight, std=0.02)
             nn.init.zeros_(layer.bias)
+        self.learn(frozen_embeddings=frozen_embeddings)
+
+    def learn(self, *, frozen_embeddings: bool) -> None:
+        """Say which weights a fit may change."""
         self.requires_grad_(True)
         if frozen_embeddings:
-            _embedding_module(encoder, reader).requires_grad_(False)
+            _embedding_module(self.encoder, self.reader).requires_grad_(False)
 
     def read(self, model: Model, batch: Batch, logits: Tensor | None = None) -> Reading:
         return Reading(model.full_logits(batch) if logits is None else logits)

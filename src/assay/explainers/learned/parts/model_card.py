@@ -74,6 +74,7 @@ def _quality(card: Mapping[str, Any]) -> list[str]:
         f"{card['metric']} on the texts that chose the checkpoint: **{best}**; of {control_name(card)}: "
         f"{found['random']:.4f}{error}. The choice makes the first number slightly too good: judge it on other texts "
         "with `assay evaluate`.",
+        *(f"\n{note}" for note in card.get("notes", ())),
         "",
         "| step | training loss | validation |",
         "|---:|---:|---:|",
