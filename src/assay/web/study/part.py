@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
 
 from assay.human.folder import StudyFolder
 from assay.web.database import Database
@@ -51,9 +52,11 @@ def _shown(site: Site, visitor: Visitor) -> bool:
     return visitor.account is not None
 
 
-def participant(study: Study, visitor: LoggedIn) -> Participant:
+async def participant(study: Study, visitor: LoggedIn) -> Participant:
     """The participant who is logged in; the only one whose tasks and answers a request can reach."""
-    found = study.answers.participant(visitor.account)
+    assert visitor.account is not None
+    found = study.answers.seats.get(visitor.account.id)  # a thread only for a seat that is not known yet
+    found = found or await run_in_threadpool(study.answers.participant, visitor.account)
     if found is None:
         raise NotAllowedError("You do not take part in this study yet. Open the page Study and agree to take part.")
     return found
