@@ -104,4 +104,4 @@ def test_removed_patches_are_those_of_the_removal():
     expected = MeanColour().rows(model, whole, keep).pixels
     edited = model.encode(replace(whole.example, removed=(Span(0, 0, 1), Span(0, 2, 3))))
     assert edited.pixels == pytest.approx(expected[0])
-    assert not np.allclose(edited.pixels, whole.pixels) and not np.array_equal(edited.picture, whole.picture)
+    assert not np.array_equal(edited.picture, whole.picture)

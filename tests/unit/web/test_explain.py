@@ -178,9 +178,10 @@ def test_a_patch_is_taken_out(app: Any, client: Client) -> None:
     assert found["probabilities"] == pytest.approx(predicted.probabilities)
     assert found["picture"] != content(client, first)["picture"]
     assert all(heading in seen(after) for heading in ("before", "after", "change"))
-    assert 'value="0:1-2"' not in after.text and 'value="0:2-3"' in after.text
+    assert 'value="0:1-2"' not in after.text
+    assert 'value="0:2-3"' in after.text
     again = content(client, ask(client, base=str(after.url).rpartition("/")[2].partition("#")[0], remove="0:0-1"))
-    assert again["request"]["removed"] == [0, 1] and again["request"]["base"] == base
+    assert (again["request"]["removed"], again["request"]["base"]) == ([0, 1], base)
     for wrong in ("0:9999-10000", "0:0-2", "1:0-1", "x"):
         assert "patch" in seen(ask(client, base=base, remove=wrong, model=vit))
 

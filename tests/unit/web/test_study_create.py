@@ -16,9 +16,11 @@ from assay.web.explain.part import explain_part
 from assay.web.study.part import study_part
 from unit.web.clients import PASSWORD, Client, application, participant, seen
 
-FIELDS = {"methods": "gradient_x_input, occlusion, random", "examples": "3", "practice": "1", "repeats": "1",
-          "annotators": "2", "kind": "ranking", "metrics": "comprehensiveness", "title": "Which one?", "consent": "I agree",
-          "per_participant": "", "model": "builtin", "seed": "5"}  # fmt: skip
+FIELDS = {
+    "methods": "gradient_x_input, occlusion, random", "examples": "3", "practice": "1", "repeats": "1",
+    "annotators": "2", "kind": "ranking", "metrics": "comprehensiveness", "title": "Which one?",
+    "consent": "I agree", "per_participant": "", "model": "builtin", "seed": "5",
+}  # fmt: skip
 
 
 def server(path: Path) -> Any:

@@ -41,7 +41,7 @@ class Running:
 
 
 def study_part(path: str | Path, *, may_create: bool = False) -> Part:
-    """may_create: the server has a model and data, so a folder without a study is one that is created in the browser."""
+    """may_create: a study that is not there yet is created in the browser, from the server's models and data."""
     from assay.web.study import create, manage, pages  # they use `Running`
 
     path = Path(path)
