@@ -157,7 +157,7 @@ def _panel(name: str, explained: Explained, before: Explained | None) -> Panel:
     old = _earlier(name, now, before)
     steps = {"": now} if old is None else {"before": old, "after": now, "change": change(old, now)}
     largest = reach([now] if old is None else [old, now])
-    pictures = {"before": before and _picture(before, BEFORE)}
+    pictures = {} if before is None else {"before": _picture(before, BEFORE)}
     maps = [(heading, _map(a, largest, pictures.get(heading, _picture(explained)))) for heading, a in steps.items()]
     return Panel(
         name,

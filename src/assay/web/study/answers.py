@@ -178,7 +178,7 @@ class StudyDatabase:
 @cache
 def _upsert(dialect: str) -> Insert:
     """Insert an answer or replace it, in one statement, so that a form that is sent twice at once cannot fail."""
-    insert = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[dialect](ANSWERS)
+    insert = postgresql.insert(ANSWERS) if dialect == "postgresql" else sqlite.insert(ANSWERS)
     changed = {name: insert.excluded[name] for name in ("content", "comment", "saved")}
     return insert.on_conflict_do_update(index_elements=list(ANSWERS.primary_key), set_=changed)
 
