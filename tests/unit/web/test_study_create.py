@@ -104,6 +104,27 @@ def test_wrong_fields_give_a_sentence_and_keep_what_was_typed(wrong: dict[str, s
     assert not (tmp_path / "study" / "study.json").exists()
 
 
+def test_what_was_typed_is_hostile(tmp_path: Path) -> None:
+    client = administrator(server(tmp_path / "study"))
+    hostile = "</textarea>'\"><script>alert(1)</script>"
+    fields = {name: hostile for name in FIELDS if name != "model"} | {"question": hostile, "instructions": hostile}
+    assert "<script>alert" not in created(client, **fields).text
+    assert "<script>alert" not in created(client, title=hostile).text
+
+
+def test_a_study_that_was_interrupted_goes_on(tmp_path: Path) -> None:
+    client = administrator(server(tmp_path / "study"))
+    created(client)
+    done = (tmp_path / "study" / "items.jsonl").read_bytes()
+    head = tmp_path / "study" / "study.json"
+    head.write_text(json.dumps(json.loads(head.read_text()) | {"complete": False}))
+    again = Client(server(tmp_path / "study"))
+    again.submit("/login", name="Ada", password=PASSWORD)
+    assert "holds another study" in seen(created(again, seed="6"))
+    assert "3 examples, 3 methods" in seen(created(again))
+    assert (tmp_path / "study" / "items.jsonl").read_bytes() == done
+
+
 def test_a_folder_without_a_study_needs_a_model(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="create it in the browser"):
         study_part(tmp_path)
