@@ -49,6 +49,7 @@ app = command_app(
     "assay serve --model FOLDER --explainer explainer/",
     "assay serve --host 0.0.0.0 --token new",
     "assay serve --study study/",
+    "assay serve --study new/ --model FOLDER --data reviews.csv",
 )
 
 
@@ -86,7 +87,8 @@ def serve(
         Parameter(
             group=INPUT,
             help="Folder of a human study (`assay study create`) to run. Everybody then needs an account; without "
-            "--model, the study is the only page.",
+            "--model, the study is the only page. With --model and a new folder, an administrator creates the study in "
+            "the browser.",
         ),
     ] = None,
     store: Annotated[
@@ -115,16 +117,18 @@ def serve(
     listening.access()  # refuses before anything is loaded
     wanted = (sys.stdout.isatty() and is_loopback(host)) if open_browser is None else open_browser
     kept = study / ANSWERS if study is not None and database is None else database
-    parts = [] if study is None else [_study(study)]
+    parts = [] if study is None else [_study(study, bool(model))]
     if study is None or model:  # a study alone needs no model
         parts = [_explain(_models(model or ["builtin"], settings), data, explainer or ()), _results(store), *parts]
     listen(parts, kept, listening, lambda links: _announce(links, wanted))
 
 
-def _study(folder: Path) -> Part:
+def _study(folder: Path, has_model: bool) -> Part:
     from assay.web.study.part import study_part
 
-    return study_part(folder)
+    if has_model:  # the database may be inside, before an administrator creates the study
+        folder.mkdir(parents=True, exist_ok=True)
+    return study_part(folder, may_create=has_model)
 
 
 def _explain(models: Sequence[Model], data: DataOptions, explainers: Sequence[str]) -> Part:

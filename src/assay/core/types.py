@@ -39,7 +39,7 @@ class Example:
     label: int | str | float | None = None
     rationales: tuple[tuple[Span, ...], ...] = ()  # evidence for the label, per annotator
     meta: Mapping[str, Any] = field(default_factory=dict)
-    removed: tuple[Span, ...] = ()  # always masked: masked data are examples with masks, never edited text
+    removed: tuple[Span, ...] = ()  # always masked: characters of a text, or patches of an image, counted row by row
 
     def __repr__(self) -> str:
         texts = [repr(shortened(text, 60)) for text in (self.text, self.text_pair) if text is not None]

@@ -96,7 +96,10 @@ class StudyFolder:
 def read_head(path: Path) -> dict[str, Any]:
     """study.json, checked."""
     if not (path / STUDY).is_file():
-        raise InputError(f"{path} holds no human study; make one with `assay study create --output {path}`")
+        raise InputError(
+            f"{path} holds no human study; make one with `assay study create --output {path}`, or give `assay serve` a "
+            "--model and --data too, and create it in the browser"
+        )
     head = _json(path / STUDY)
     if head.get("version") != VERSION:
         raise InputError(
@@ -104,6 +107,11 @@ def read_head(path: Path) -> dict[str, Any]:
             "use the version of Assay that made it, or make the study again"
         )
     return head
+
+
+def is_complete(path: Path) -> bool:
+    """Whether a folder holds a study that was prepared to its end."""
+    return (path / STUDY).is_file() and bool(read_head(path).get("complete"))
 
 
 def start_folder(path: Path, head: Mapping[str, Any], methods: Mapping[str, str]) -> bool:
@@ -116,7 +124,7 @@ def start_folder(path: Path, head: Mapping[str, Any], methods: Mapping[str, str]
                 "--output, or repeat the command that made it"
             )
         return bool(known["complete"])
-    if path.is_dir() and any(path.iterdir()):
+    if path.is_dir() and any(not file.name.startswith(ANSWERS) for file in path.iterdir()):  # a server may run already
         raise InputError(f"{path} is not empty and holds no human study; name another --output")
     write_file(path / KEY, _text({"methods": dict(methods), "metrics": {}}), parents=True)
     write_file(path / STUDY, _text({**head, "version": VERSION, "complete": False}))

@@ -140,14 +140,13 @@ class ImageEncoder:
         if example.image is None:
             text = shortened(example.text or "", 60)
             raise InputError(f"this model reads images, but a text was given; there is no image file {text!r}")
-        if example.removed:
-            raise InputError("only texts can have removed spans; edit the image instead")
         try:
             out = self.processor(images=self._with_channels(example.image), return_tensors="np")
         except (ValueError, TypeError) as error:
             raise InputError(f"the image cannot be read ({error}); give a PIL image or an (H,W,3) array") from error
         pixels = np.ascontiguousarray(out["pixel_values"][0], dtype=np.float32)
         boxes = self._boxes(pixels.shape[1] // self.patch, pixels.shape[2] // self.patch)
+        pixels = _without_patches(pixels, [box for i, box in enumerate(boxes) if _is_removed(i, example.removed)])
         spans = [SPECIAL] * self.lead + [Span(0, i, i + 1) for i in range(len(boxes))]
         zeros = np.zeros(len(spans), np.int64)
         return Encoding(
@@ -175,6 +174,18 @@ class ImageEncoder:
     def _boxes(self, height: int, width: int) -> tuple[tuple[int, int, int, int], ...]:
         p = self.patch
         return tuple((x * p, y * p, (x + 1) * p, (y + 1) * p) for y in range(height) for x in range(width))
+
+
+def _is_removed(patch: int, removed: Sequence[Span]) -> bool:
+    return any(span.segment == 0 and span.start <= patch < span.end for span in removed)
+
+
+def _without_patches(pixels: Floats, boxes: Sequence[tuple[int, int, int, int]]) -> Floats:
+    """Each box in the mean colour of the whole image, as the removal `mean_colour` does."""
+    mean, out = pixels.mean((1, 2), keepdims=True), pixels.copy() if boxes else pixels
+    for left, top, right, bottom in boxes:
+        out[:, top:bottom, left:right] = mean
+    return out
 
 
 def notice_cut(example: Example, tokens: int, limit: int) -> None:

@@ -14,7 +14,20 @@ from typing import Any, Literal
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import Column, Connection, Float, ForeignKey, Integer, MetaData, String, Table, delete, func, select
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    bindparam,
+    delete,
+    func,
+    select,
+)
 from sqlalchemy.exc import IntegrityError
 
 from assay.core.errors import AssayError, InputError
@@ -59,6 +72,11 @@ INVITATIONS = Table(
     Column("expires", Float, nullable=False),
 )
 SCHEMA = Schema("accounts", tables)
+IN_SESSION = (  # every request asks this, and building a statement costs more than running it
+    select(ACCOUNTS.c.id, ACCOUNTS.c.name, ACCOUNTS.c.role)
+    .join(SESSIONS, SESSIONS.c.account == ACCOUNTS.c.id)
+    .where((SESSIONS.c.digest == bindparam("digest_")) & (SESSIONS.c.expires > bindparam("now")))
+)
 
 
 class RefusedError(AssayError):
@@ -143,11 +161,9 @@ class Accounts:
 
     def in_session(self, secret: str) -> Account | None:
         """The account of a session that has not ended."""
-        joined = select(ACCOUNTS).join(SESSIONS, SESSIONS.c.account == ACCOUNTS.c.id)
-        valid = (SESSIONS.c.digest == _digest(secret)) & (SESSIONS.c.expires > self.clock())
         with self.database.reading() as connection:
-            row = connection.execute(joined.where(valid)).mappings().first()
-        return None if row is None else _account(row)
+            row = connection.execute(IN_SESSION, {"digest_": _digest(secret), "now": self.clock()}).first()
+        return None if row is None else Account(*row)
 
     def close_session(self, secret: str) -> None:
         with self.database.writing() as connection:

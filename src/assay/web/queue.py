@@ -39,11 +39,16 @@ class Task:
     now: str = ""  # what is being done
     done: int = 0
     total: int = 1
+    count: Callable[[], int] | None = None  # counts what is done, where nobody calls `step`
     meter: Callable[[], int] = int  # counts the sequences that ran through the model
     result: Any = None
     error: str = ""
     cancelled: bool = False
     ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def progress(self) -> int:
+        return self.done if self.count is None else self.count()
 
     def step(self, now: str, done: int, total: int) -> None:
         self.now, self.done, self.total = now, done, total

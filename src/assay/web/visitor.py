@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -69,7 +70,7 @@ class Cookies:
         except (BadSignature, TypeError, KeyError, AttributeError):
             return new_session(), False
 
-    @property
+    @cached_property
     def _signer(self) -> URLSafeTimedSerializer:
         return URLSafeTimedSerializer(self.key, salt="assay session")
 
@@ -87,7 +88,7 @@ def visitor_of(request: Request) -> Visitor:
     known: Visitor | None = getattr(request.state, "visitor", None)
     if known is None:
         site = site_of(request)
-        session, knows_token = site.cookies.read(request.cookies.get(COOKIE))
+        session, knows_token = _session_of(request)
         account = site.accounts.in_session(session) if COOKIE in request.cookies else None
         known = request.state.visitor = Visitor(session, site.cookies.csrf(session), account, knows_token)
     return known
@@ -98,7 +99,7 @@ async def check_csrf(request: Request) -> None:
     if request.method not in UNSAFE:
         return
     site = site_of(request)
-    session, _ = site.cookies.read(request.cookies.get(COOKIE))
+    session, _ = _session_of(request)
     given = request.headers.get("x-csrf-token")
     if given is None:
         form = await request.form()
@@ -119,11 +120,21 @@ def set_cookie(
     response.set_cookie(COOKIE, value, max_age=int(SESSION), httponly=True, samesite="lax", secure=secure, path="/")
 
 
+def _session_of(request: Request) -> tuple[str, bool]:
+    """What the cookie says; read once."""
+    known: tuple[str, bool] | None = getattr(request.state, "session", None)
+    if known is None:
+        known = request.state.session = site_of(request).cookies.read(request.cookies.get(COOKIE))
+    return known
+
+
 def _same(given: str, expected: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
 
 
 AnyVisitor = Annotated[Visitor, Depends(visitor_of)]
+
+# Only `visitor_of` reads the database. What follows asks nobody, so it is async: a change of threads would cost more.
 
 
 def is_member(site: Site, visitor: Visitor) -> bool:
@@ -133,7 +144,7 @@ def is_member(site: Site, visitor: Visitor) -> bool:
     return site.access == "open" or by_token or role in ("administrator", "member")
 
 
-def member(request: Request, visitor: AnyVisitor) -> Visitor:
+async def member(request: Request, visitor: AnyVisitor) -> Visitor:
     """A visitor who may explain and see results."""
     site = site_of(request)
     if is_member(site, visitor):
@@ -143,13 +154,13 @@ def member(request: Request, visitor: AnyVisitor) -> Visitor:
     raise _refusal(visitor, "This page is for members of this server. Ask an administrator for an invitation.")
 
 
-def administrator(visitor: AnyVisitor) -> Visitor:
+async def administrator(visitor: AnyVisitor) -> Visitor:
     if visitor.is_administrator:
         return visitor
     raise _refusal(visitor, "This page is for administrators.")
 
 
-def logged_in(visitor: AnyVisitor) -> Visitor:
+async def logged_in(visitor: AnyVisitor) -> Visitor:
     if visitor.account is not None:
         return visitor
     raise _refusal(visitor, "Log in to open this page.")

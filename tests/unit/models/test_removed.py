@@ -9,11 +9,12 @@ import pytest
 import torch
 
 import assay
-from assay.core.errors import InputError, ModelError
+from assay.core.errors import ModelError
 from assay.core.types import Example, Span
 from assay.datasets.dataset import Dataset
 from assay.masking.game import Game
 from assay.masking.removal import removal_for
+from assay.masking.removal.mean_colour import MeanColour
 from assay.masking.units import divide
 from assay.training.encoded import encode_dataset
 from families import CASES, TEXT_FAMILIES, model_of
@@ -94,7 +95,13 @@ def test_a_tokenizer_without_a_blank_is_refused():
         model_of("llama").encode(Example("good film", removed=(Span(0, 0, 4),)))
 
 
-def test_images_are_refused():
-    image = CASES["vit"].inputs[0]
-    with pytest.raises(InputError, match="only texts can have removed spans"):
-        model_of("vit").encode(Example(image=image, removed=(Span(0, 0, 1),)))
+def test_removed_patches_are_those_of_the_removal():
+    """An image without patches is read as the game reads it with these patches removed by mean_colour."""
+    model, image = model_of("vit"), CASES["vit"].inputs[0]
+    whole = divide(model.encode(Example(image=image)), "patch")
+    keep = np.ones((1, len(whole)), bool)
+    keep[0, model.family.lead + np.array([0, 2])] = False
+    expected = MeanColour().rows(model, whole, keep).pixels
+    edited = model.encode(replace(whole.example, removed=(Span(0, 0, 1), Span(0, 2, 3))))
+    assert edited.pixels == pytest.approx(expected[0])
+    assert not np.array_equal(edited.picture, whole.picture)

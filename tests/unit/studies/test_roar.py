@@ -15,7 +15,7 @@ import pytest
 import assay
 from assay.api.roar import roar_plan
 from assay.api.run import run
-from assay.core.errors import SpecError
+from assay.core.errors import InputError, SpecError
 from assay.core.spec import split as split_specs
 from assay.core.types import Example, Span
 from assay.datasets.dataset import Dataset
@@ -555,3 +555,9 @@ def test_a_measurable_model_gives_all_its_curves(tmp_path):
     assert out_of_distribution(replace(found, outside={"attention": [0.05] * 5})) == []
     with pytest.raises(SpecError, match="leave out by=count"):
         planned(store, asked(data, measurable=True, count=True))
+
+
+def test_images_are_refused():
+    data = Dataset((Example(image=np.zeros((8, 8, 3), np.uint8)),))
+    with pytest.raises(InputError, match="masks the words of texts"):
+        apply(data, [[Span(0, 0, 1)]], Amount("count", 1))

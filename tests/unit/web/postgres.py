@@ -8,10 +8,12 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
+
+from faults.disks import small_disk
 
 USERS = ("postgres", "nobody")
 
@@ -58,8 +60,8 @@ def _without_pipes(command: list[str], user: str | None, folder: Path) -> subpro
 
 
 @contextmanager
-def cluster() -> Iterator[Cluster]:
-    """A running server; skips the test with a reason where there is none."""
+def cluster(size: str | None = None) -> Iterator[Cluster]:
+    """A running server; skips the test with a reason where there is none. size: of a disk of its own, such as 90m."""
     pytest.importorskip("psycopg")
     programs = _programs()
     if programs is None:
@@ -68,13 +70,14 @@ def cluster() -> Iterator[Cluster]:
     with tempfile.TemporaryDirectory(prefix="assay-pg-", dir="/tmp") as name:  # a short path: sockets allow 107 bytes
         folder = Path(name)
         folder.chmod(0o755)
-        if user is not None:
-            shutil.chown(folder, user)
-        running = Cluster(folder, programs, user)
-        try:
-            yield running
-        finally:
-            running.stop()
+        with small_disk(folder, size) if size else nullcontext(folder):
+            if user is not None:
+                shutil.chown(folder, user)
+            running = Cluster(folder, programs, user)
+            try:
+                yield running
+            finally:
+                running.stop()
 
 
 def _programs() -> Path | None:

@@ -19,6 +19,7 @@ from PIL import Image
 from sqlalchemy import event
 
 import assay
+from assay.core.types import Example, Span
 from assay.datasets.load import load_dataset
 from assay.web.explain.changes import change, partners, words
 from assay.web.explain.part import explain_part
@@ -155,12 +156,34 @@ def test_images(app: Any, client: Client) -> None:
     expected = assay.explain(model_of("vit"), np.asarray(Image.open(io.BytesIO(png()))), "gradient", units="patch")
     found = content(client, response)
     np.testing.assert_allclose(found["attributions"]["gradient"]["scores"], expected.scores, rtol=1e-5)
-    assert response.text.count("<rect x=") == len(expected.units)
+    assert response.text.count("<rect data-place=") == len(expected.units)
     kept = re.search(r'name="kept_image" value="([\w-]+)"', response.text)
     again = ask(client, **(fields | {"methods": ["random"]}), kept_image=kept[1])
     assert "random" in content(client, again)["attributions"]
     for kind, start in (("png", b"\x89PNG"), ("html", b"<!doctype")):
         assert client.get(f"{str(response.url).partition('#')[0]}/{kind}").content.startswith(start)
+
+
+def test_a_patch_is_taken_out(app: Any, client: Client) -> None:
+    vit = next(name for name in app.state.site.parts[0].state.models if name != "builtin")
+    image = np.asarray(Image.open(io.BytesIO(png())))
+    first = ask(client, model=vit, methods=["gradient"], units="patch", files={"image": ("a.png", png(), "image/png")})
+    base = str(first.url).rpartition("/")[2].partition("#")[0]
+    after = ask(client, base=base, remove="0:1-2", model=vit)
+    found = content(client, after)
+    edited = Example(image=image, removed=(Span(0, 1, 2),))
+    expected = assay.explain(model_of("vit"), edited, "gradient", units="patch", target=found["request"]["target"])
+    np.testing.assert_allclose(found["attributions"]["gradient"]["scores"], expected.scores, rtol=1e-5)
+    predicted = model_of("vit").predict([edited])[0]
+    assert found["probabilities"] == pytest.approx(predicted.probabilities)
+    assert found["picture"] != content(client, first)["picture"]
+    assert all(heading in seen(after) for heading in ("before", "after", "change"))
+    assert 'value="0:1-2"' not in after.text
+    assert 'value="0:2-3"' in after.text
+    again = content(client, ask(client, base=str(after.url).rpartition("/")[2].partition("#")[0], remove="0:0-1"))
+    assert (again["request"]["removed"], again["request"]["base"]) == ([0, 1], base)
+    for wrong in ("0:9999-10000", "0:0-2", "1:0-1", "x"):
+        assert "patch" in seen(ask(client, base=base, remove=wrong, model=vit))
 
 
 def test_downloads(client: Client) -> None:
@@ -182,6 +205,7 @@ BAD = {
     "unreadable method": ({"more_methods": "lime(("}, "cannot read"),
     "huge method": ({"methods": ["lime(samples=1000000)"]}, "at most 50,000"),
     "folder": ({"methods": ["aml('/etc')"]}, "--explainer"),
+    "folder of heads": ({"methods": ["scaffold('/etc')"]}, "--explainer"),
     "hidden folder": ({"methods": ["ensemble(methods=['aml(\"/etc\")'])"]}, "--explainer"),
     "many methods": ({"methods": [f"lime(seed={i})" for i in range(9)]}, "at most 8"),
     "class": ({"target": "7"}, "unknown class"),
@@ -346,24 +370,26 @@ def test_a_full_disk_is_said_and_keeps_what_was_typed(builtin: Any, tmp_path: Pa
     assert TEXT in response.text
 
 
-def test_a_fitted_explainer_in_a_folder_is_offered_with_its_model(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fit", ["aml(masks=4)", "scaffold(student='untrained')"])
+def test_a_fitted_explainer_in_a_folder_is_offered_with_its_model(fit: str, tmp_path: Path) -> None:
     model = bert()
     texts = [
         f"{a} {b} {c}"
         for a in ("good", "sad", "slow", "bad")
         for b in ("film", "plot", "poem")
-        for c in ("a", "i", "is")
+        for c in ("a", "i", "is", "no", "it", "an", "the", "good", "bad")
     ]
     with warnings.catch_warnings(action="ignore"):  # a fit of two steps is not good
-        method = assay.fit(model, texts, "aml", tmp_path / "quick", epochs=1, masks=4, progress=False)
+        method = assay.fit(model, texts, fit, tmp_path / "quick", epochs=1, progress=False)
+    name = f"{fit.partition('(')[0]}(quick)"
     app = application(tmp_path, explain_part([model, bert(1)], explainers=[str(tmp_path / "quick")]))
     own, other = app.state.site.parts[0].state.models.values()
-    assert list(own.explainers) == ["aml(quick)"]
+    assert list(own.explainers) == [name]
     assert list(other.explainers) == []
     client = Client(app)
-    assert 'value="aml(quick)" checked' in client.get("/explain", params={"model": own.id}).text
-    found = content(client, ask(client, model=own.id, text="a good film", methods=["aml(quick)"]))
+    assert f'value="{name}" checked' in client.get("/explain", params={"model": own.id}).text
+    found = content(client, ask(client, model=own.id, text="a good film", methods=[name]))
     expected = assay.explain(model, "a good film", method, units="word")
-    np.testing.assert_allclose(found["attributions"]["aml(quick)"]["scores"], expected.scores, rtol=1e-5)
+    np.testing.assert_allclose(found["attributions"][name]["scores"], expected.scores, rtol=1e-5)
     with pytest.raises(assay.ModelError):
         explain_part([bert(1)], explainers=[str(tmp_path / "quick")])

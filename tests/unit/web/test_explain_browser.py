@@ -97,7 +97,18 @@ def test_an_image_is_explained(window: Browser, address: str, tmp_path: Path) ->
     window.one("#image").send_keys(str(tmp_path / "photo.png"))
     window.click("#ask .primary")
     window.until(lambda: window.all(".panel svg.picture rect title"), "there is no heat map of the image")
-    assert window.run("return document.querySelectorAll('.panel svg.picture image').length") == 1
+    assert len(window.all("svg.defined image")) == 1
+    first = window.driver.current_url
+    window.run("document.querySelector('.patches button').focus()")
+    window.keys("\ue014", "\ue007")  # right, Enter
+    window.until(lambda: window.driver.current_url != first and window.all(".steps"), "the patch is not taken out")
+    assert [h.text for h in window.all(".panel:first-child h3")] == ["before", "after", "change"]
+    assert not window.all('.patches button[value="0:1-2"]')
+    assert len(window.all("svg.defined image")) == 2
+    second = window.driver.current_url
+    window.click('.step:nth-child(2) rect[data-place="0:3-4"]')
+    window.until(lambda: window.driver.current_url not in (first, second), "a click on the heat map does nothing")
+    window.until(lambda: not window.all('.patches button[value="0:3-4"]'), "the patch is still there")
     assert window.complaints() == []
 
 

@@ -164,6 +164,8 @@ Ranks = Sequence[Sequence[Span]]  # per example the spans of its words in the or
 
 def apply(data: Dataset, ranks: Ranks, amount: Amount) -> Dataset:
     """The data with the first words of every ranking masked; sorted, so that equal sets give equal data."""
+    if any(example.image is not None for example in data):
+        raise InputError("ROAR masks the words of texts, and these data are images; give data of texts")
     pairs = zip(data, ranks, strict=True)
     examples = tuple(replace(e, removed=tuple(sorted(rank[: amount.of(len(rank))]))) for e, rank in pairs)
     return replace(data, examples=examples)

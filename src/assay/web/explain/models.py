@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from assay.api.fit import load_explainer
 from assay.core.errors import AssayError, SpecError, nearest
 from assay.core.spec import Spec, parse
 from assay.datasets.dataset import Dataset
 from assay.explainers import METHODS
-from assay.explainers.learned.aml import Aml
+from assay.explainers.learned.parts.method import LearnedMethod
 from assay.explainers.methods import default_method, named_methods
 from assay.explainers.trial import why_unsupported
 from assay.masking.removal import REMOVALS
 from assay.models.model import Model
 from assay.web.queue import ModelQueue
 
-FILES = ("aml",)  # methods that read a folder: only those that the server was started with
 MOST = 50_000  # samples, steps, ... of a method that a visitor may ask for
 GROUPS = ("gradient", "perturbation", "attention", "decomposition", "learned", "search")  # in this order
 FIRST = ("integrated_gradients", "kernel_shap", "occlusion")  # chosen at first, as far as they work
@@ -47,7 +47,7 @@ class ServedModel:
         """The methods that work with the model, by group."""
         groups: dict[str, list[str]] = {group: [] for group in GROUPS} | {"learned": list(self.explainers)}
         for name in METHODS.names:
-            if name not in FILES and why_unsupported(name, self.model) is None:
+            if not _reads_files(name) and why_unsupported(name, self.model) is None:
                 groups.setdefault(METHODS.group(name), []).append(name)
         return {group: names for group, names in groups.items() if names}
 
@@ -76,8 +76,13 @@ class ServedModel:
         return method
 
 
+def _reads_files(name: str) -> bool:
+    """Whether a method reads a folder; visitors get only those that the server was started with."""
+    return name in METHODS.names and issubclass(METHODS.get(name), LearnedMethod)
+
+
 def _check(spec: Spec) -> None:
-    if spec.name in FILES:
+    if _reads_files(spec.name):
         raise SpecError(f"{spec.name} cannot be named here: start the server with --explainer FOLDER to offer one")
     for value in (*spec.args, *(value for _, value in spec.params)):
         _check_value(spec.name, value)
@@ -91,7 +96,7 @@ def _check_value(name: str, value: Any) -> None:
             _check_value(name, item)
     elif isinstance(value, str):
         for word in re.findall(r"\w+", value):
-            if word in FILES:
+            if _reads_files(word):
                 _check(Spec(word))
     elif isinstance(value, int | float) and abs(value) > MOST:
         raise SpecError(f"{name}: {value:.6g} is more than a visitor may ask for; give at most {MOST:,}")
@@ -99,7 +104,7 @@ def _check_value(name: str, value: Any) -> None:
 
 def serve_models(models: Sequence[Model], explainers: Iterable[str]) -> dict[str, ServedModel]:
     """The models by their ids. An explainer is offered with the models that it was fitted to."""
-    fitted = [Aml.from_pretrained(folder) for folder in explainers]
+    fitted = [load_explainer(folder) for folder in explainers]
     served: dict[str, ServedModel] = {}
     for model in models:
         own = {method.title: method for method in fitted if _fits(method, model)}
@@ -111,7 +116,7 @@ def serve_models(models: Sequence[Model], explainers: Iterable[str]) -> dict[str
     return served
 
 
-def _fits(method: Aml, model: Model) -> bool:
+def _fits(method: LearnedMethod, model: Model) -> bool:
     try:
         method.check_fitted(model)
     except AssayError:

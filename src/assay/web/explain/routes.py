@@ -16,7 +16,7 @@ from starlette.responses import Response, StreamingResponse
 
 from assay.core.errors import AssayError, InputError
 from assay.core.printable import shortened
-from assay.core.types import Example
+from assay.core.types import Example, Span
 from assay.web.explain import downloads, saved
 from assay.web.explain.models import Explaining, ServedModel
 from assay.web.explain.view import view
@@ -104,7 +104,7 @@ def task_page(request: Request, task_id: Id) -> Response:
         return _page(request, state, served, task.about.typed(), problem=problem)
     return page(
         request, "web/explain/task.html.jinja", title="Explaining", task=task, before=served.queue.before(task),
-        model=served.title,
+        model=served.title, address=f"/explain/tasks/{task.id}", unit="method",
     )  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def task_events(request: Request, task_id: Id) -> StreamingResponse:
     """Progress as server-sent events; the last one is called `ended`."""
     served, task = _task(_state(request), task_id)
     return StreamingResponse(
-        _events(served, task), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+        events(served, task), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
     )
 
 
@@ -160,13 +160,16 @@ def _compared(site: Site, wanted: Wanted) -> Wanted:
 
 
 def _removed(site: Site, base: str, place: str) -> Wanted:
-    """An earlier request without a word; compared with what that was compared with."""
+    """An earlier request without a word or a patch; compared with what that was compared with."""
     before = saved.load(site.database, base)
     if before is None:
-        raise InputError("the explanation that this word belongs to is not on the server (any more)")
+        raise InputError("the explanation that this belongs to is not on the server (any more)")
     wanted = replace(before.wanted.without(place), base=before.wanted.base or base, target=_label_of(before))
-    if not (wanted.text or "").strip():
+    if wanted.image is None and not (wanted.text or "").strip():
         raise InputError("this is the only word; there would be no text left")
+    patches = len(next(iter(before.attributions.values())))
+    if wanted.removed and (wanted.removed[-1] >= patches or len(wanted.removed) == patches):
+        raise InputError("this is the last patch, or there is no such patch; the image would be empty")
     return wanted
 
 
@@ -199,7 +202,8 @@ def _as_picture(image: Any) -> Any:
 
 def _start(site: Site, served: ServedModel, wanted: Wanted, explanation: str) -> Task:
     image = None if wanted.image is None else saved.load_image(site.database, wanted.image)
-    example = Example(wanted.text, wanted.text_pair, image, id="0")
+    removed = tuple(Span(0, patch, patch + 1) for patch in wanted.removed)
+    example = Example(wanted.text, wanted.text_pair, image, id="0", removed=removed)
 
     def work(task: Task) -> str:
         saved.save(site.database, explanation, explain(served, wanted, example, task))
@@ -265,16 +269,16 @@ def _explained(request: Request, explanation: str) -> Explained:
 
 def _task(state: Explaining, task_id: str) -> tuple[ServedModel, Task]:
     for served in state.models.values():
-        if (task := served.queue.find(task_id)) is not None:
+        if (task := served.queue.find(task_id)) is not None and isinstance(task.about, Wanted):
             return served, task
     raise HTTPException(404)
 
 
-async def _events(served: ServedModel, task: Task) -> AsyncIterator[str]:
+async def events(served: ServedModel, task: Task) -> AsyncIterator[str]:
     last = None
     while not task.ended.is_set():
         now = {
-            "waiting": served.queue.before(task), "method": task.now, "done": task.done, "total": task.total,
+            "waiting": served.queue.before(task), "method": task.now, "done": task.progress, "total": task.total,
             "passes": task.meter(), "cancelled": task.cancelled,
         }  # fmt: skip
         if now != last:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 
 from assay.core.display import extras
 from assay.core.explanation_page import Picture
@@ -16,6 +16,7 @@ from assay.reports.heat_maps import LEVELS, HeatMap, heat_map
 from assay.web.explain.changes import Word, change, partners, words
 from assay.web.explain.work import Explained
 
+BEFORE = "picture-before"
 SHOWN = 8  # classes whose probability is shown
 
 
@@ -63,6 +64,16 @@ class AgreementRow:
 
 
 @dataclass(frozen=True)
+class Patch:
+    """One patch of an image that can be taken out."""
+
+    place: str
+    row: int
+    column: int
+    removed: bool
+
+
+@dataclass(frozen=True)
 class View:
     """All that the page shows of an explanation."""
 
@@ -72,6 +83,8 @@ class View:
     more_classes: int
     about: str  # the class explained
     words: Sequence[tuple[Sequence[Word], str]]
+    pictures: Sequence[Picture]  # of the image, and of the one before patches were taken out
+    patches: Sequence[Sequence[Patch]]  # of the image, row by row
     panels: Sequence[Panel]
     numbers: Sequence[NumberRow]
     agreement: Sequence[AgreementRow]
@@ -87,6 +100,8 @@ def view(explained: Explained, before: Explained | None = None) -> View:
         more_classes=max(0, len(classes) - SHOWN),
         about=_about(next(iter(explained.attributions.values()))),
         words=_words(explained, before),
+        pictures=[picture for picture in (_picture(explained), before and _picture(before, BEFORE)) if picture],
+        patches=_patches(explained),
         panels=[_panel(name, explained, before) for name in explained.wanted.methods],
         numbers=_numbers(explained, before),
         agreement=_agreement(explained.attributions),
@@ -119,6 +134,22 @@ def _words(explained: Explained, before: Explained | None) -> list[tuple[list[Wo
     return [words(text, earlier, i) for i, (text, earlier) in enumerate(zip(texts, old, strict=True)) if text]
 
 
+def _picture(explained: Explained, name: str = "picture") -> Picture | None:
+    return None if explained.picture is None else Picture(name, explained.picture)
+
+
+def _patches(explained: Explained) -> list[list[Patch]]:
+    """The grid of patches that can be clicked; none for a text."""
+    units = next(iter(explained.attributions.values())).units
+    if units[0].box is None:
+        return []
+    rows = groupby(units, key=lambda unit: unit.box[1] if unit.box else 0)
+    return [
+        [Patch(f"0:{u.start}-{u.end}", i + 1, j + 1, u.start in explained.wanted.removed) for j, u in enumerate(row)]
+        for i, (_, row) in enumerate(rows)
+    ]
+
+
 def _panel(name: str, explained: Explained, before: Explained | None) -> Panel:
     if name not in explained.attributions:
         return Panel(name, refusal=explained.refusals.get(name, "There is no explanation."))
@@ -126,8 +157,8 @@ def _panel(name: str, explained: Explained, before: Explained | None) -> Panel:
     old = _earlier(name, now, before)
     steps = {"": now} if old is None else {"before": old, "after": now, "change": change(old, now)}
     largest = reach([now] if old is None else [old, now])
-    picture = None if explained.picture is None else Picture("picture", explained.picture)
-    maps = [(heading, _map(a, largest, picture)) for heading, a in steps.items()]
+    pictures = {} if before is None else {"before": _picture(before, BEFORE)}
+    maps = [(heading, _map(a, largest, pictures.get(heading, _picture(explained)))) for heading, a in steps.items()]
     return Panel(
         name,
         spec=str(now.method),

@@ -47,6 +47,7 @@ class Wanted:
     units: str = "word"
     removal: str | None = None
     base: str | None = None
+    removed: tuple[int, ...] = ()  # patches of the image that are taken out, counted row by row
     labels: tuple[str, ...] = field(default=(), compare=False)  # of the model, to read the indices by
 
     def to_dict(self) -> dict[str, Any]:
@@ -54,7 +55,7 @@ class Wanted:
 
     @staticmethod
     def from_dict(content: Mapping[str, Any]) -> Wanted:
-        lists = {"methods": tuple(content["methods"]), "labels": tuple(content["labels"])}
+        lists = {name: tuple(content.get(name, ())) for name in ("methods", "labels", "removed")}
         return Wanted(**{**content, **lists})
 
     def typed(self) -> Typed:
@@ -73,14 +74,21 @@ class Wanted:
         )
 
     def without(self, place: str) -> Wanted:
-        """The same without a word, given by its place, such as 0:12-17."""
+        """The same without a word or a patch, given by its place, such as 0:12-17."""
         match = PLACE.fullmatch(place)
+        if self.image is not None:
+            return self._without_patch(match)
         which = ("text", "text_pair")[int(match[1])] if match else "text"
         text = getattr(self, which)
         if match is None or text is None or not int(match[2]) < int(match[3]) <= len(text):
             raise InputError("this word is not in the text (any more); reload the page and click it again")
         left = _cut(text, int(match[2]), int(match[3]))
         return replace(self, text=left) if which == "text" else replace(self, text_pair=left)
+
+    def _without_patch(self, match: re.Match[str] | None) -> Wanted:
+        if match is None or int(match[3]) != int(match[2]) + 1 or match[1] != "0":
+            raise InputError("there is no such patch in the image; reload the page and click it again")
+        return replace(self, removed=tuple(sorted({*self.removed, int(match[2])})))
 
 
 def _cut(text: str, start: int, end: int) -> str:
@@ -113,7 +121,7 @@ def check(typed: Typed, served: ServedModel) -> Wanted:
         raise SpecError(f"unknown removal {typed.removal!r} for this model; choose {', '.join(served.removals)}")
     return Wanted(
         served.id, methods, text, pair, image, target, against, units, typed.removal or None, typed.base or None,
-        tuple(served.model.labels),
+        labels=tuple(served.model.labels),
     )  # fmt: skip
 
 

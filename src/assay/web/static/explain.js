@@ -1,4 +1,4 @@
-// The explain page works without this; with it, words light up in all heat maps at once and can be clicked there.
+// The explain page works without this; with it, words and patches light up in all heat maps at once and can be clicked there.
 "use strict";
 
 const answer = document.getElementById("result");
@@ -30,6 +30,27 @@ if (answer) {
     if (heading && heading.textContent === "before") return; // these places are those of the text before
     const word = [...answer.querySelectorAll("button.word")].find((b) => inside(unit.dataset.place, b.value));
     if (word) word.click();
+  });
+}
+
+// One stop of the Tab key for all patches; arrow keys go on from there.
+const grid = [...document.querySelectorAll(".patches tr")].map((row) => [...row.cells].map((cell) => cell.querySelector("button")));
+const patches = grid.flat().filter(Boolean);
+patches.slice(1).forEach((patch) => (patch.tabIndex = -1));
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+for (const patch of patches) {
+  patch.addEventListener("focus", () => patches.forEach((other) => (other.tabIndex = other === patch ? 0 : -1)));
+  patch.addEventListener("keydown", (event) => {
+    const step = STEPS[event.key];
+    if (!step) return;
+    event.preventDefault();
+    let row = grid.findIndex((cells) => cells.includes(patch));
+    let column = grid[row].indexOf(patch);
+    do { // patches that are out have no button
+      row += step[0];
+      column += step[1];
+    } while (grid[row]?.[column] === null);
+    grid[row]?.[column]?.focus();
   });
 }
 

@@ -6,9 +6,24 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, Connection, Float, Integer, MetaData, String, Table, Text, func, select
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    Insert,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    bindparam,
+    func,
+    select,
+)
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from assay.core.errors import InputError
@@ -41,6 +56,13 @@ ANSWERS = Table(
     Column("saved", Float, nullable=False),
 )
 SCHEMA = Schema("study", tables)
+# Statements of every task; building one costs more than running it.
+CLOSED_AT = select(STATES.c.closed).where(STATES.c.study == bindparam("study_"))
+OWN = select(ANSWERS).where(
+    (ANSWERS.c.study == bindparam("study_"))
+    & (ANSWERS.c.seat == bindparam("seat_"))
+    & (ANSWERS.c.task == bindparam("task_"))
+)
 
 
 @dataclass(frozen=True)
@@ -105,20 +127,15 @@ class StudyDatabase:
         """Write an answer, or replace the earlier one. It is on disk when this returns."""
         values = {"content": json.dumps(content), "comment": comment, "saved": self.clock()}
         key = {"study": self.study, "seat": participant.seat, "task": task}
-        own = (ANSWERS.c.study == self.study) & (ANSWERS.c.seat == participant.seat) & (ANSWERS.c.task == task)
-        try:
-            with self.database.writing() as connection:
-                self._check_open(connection)
-                if not connection.execute(ANSWERS.update().where(own).values(**values)).rowcount:
-                    connection.execute(ANSWERS.insert().values(**key, **values))
-        except IntegrityError:  # the same form was sent twice at once
-            self.save(participant, task, content, comment)
+        with self.database.writing() as connection:
+            self._check_open(connection)
+            connection.execute(_upsert(connection.dialect.name), key | values)
 
     def state(self, participant: Participant, task: int) -> tuple[Answer | None, bool]:
         """The answer to a task, if there is one, and whether the study is closed."""
-        own = (ANSWERS.c.study == self.study) & (ANSWERS.c.seat == participant.seat) & (ANSWERS.c.task == task)
+        key = {"study_": self.study, "seat_": participant.seat, "task_": task}
         with self.database.reading() as connection:
-            row = connection.execute(select(ANSWERS).where(own)).mappings().first()
+            row = connection.execute(OWN, key).mappings().first()
             return None if row is None else _answer(row, participant.name), self._closed(connection)
 
     def answers_of(self, participant: Participant) -> dict[int, Answer]:
@@ -151,11 +168,19 @@ class StudyDatabase:
                 connection.execute(STATES.insert().values(study=self.study, closed=when))
 
     def _closed(self, connection: Connection) -> bool:
-        return connection.execute(select(STATES.c.closed).where(STATES.c.study == self.study)).scalar() is not None
+        return connection.execute(CLOSED_AT, {"study_": self.study}).scalar() is not None
 
     def _check_open(self, connection: Connection) -> None:
         if self._closed(connection):
             raise InputError(CLOSED)
+
+
+@cache
+def _upsert(dialect: str) -> Insert:
+    """Insert an answer or replace it, in one statement, so that a form that is sent twice at once cannot fail."""
+    insert = postgresql.insert(ANSWERS) if dialect == "postgresql" else sqlite.insert(ANSWERS)
+    changed = {name: insert.excluded[name] for name in ("content", "comment", "saved")}
+    return insert.on_conflict_do_update(index_elements=list(ANSWERS.primary_key), set_=changed)
 
 
 def _answer(row: Any, name: str) -> Answer:

@@ -16,7 +16,7 @@ from assay.human.tasks import Task
 from assay.web.pages import page, see_other
 from assay.web.study.answers import CLOSED, Participant
 from assay.web.study.maps import plain_input, shown_maps, size_of
-from assay.web.study.part import Running, Study, TakingPart
+from assay.web.study.part import NO_STUDY, PerhapsStudy, Running, Study, TakingPart
 from assay.web.visitor import LoggedIn
 
 router = APIRouter(prefix="/study")
@@ -33,8 +33,12 @@ MANY = 12  # answers above which a list folds
 
 
 @router.get("")
-def dashboard(request: Request, study: Study, visitor: LoggedIn) -> Response:
+def dashboard(request: Request, study: PerhapsStudy, visitor: LoggedIn) -> Response:
     """Consent before the first visit; instructions and the state of all tasks afterwards."""
+    if study is None and visitor.is_administrator:
+        return see_other("/study/manage/new")
+    if study is None:
+        raise InputError(NO_STUDY)
     found = study.answers.participant(visitor.account)
     title, closed = study.folder.title, study.answers.closed
     if found is None:
