@@ -182,7 +182,8 @@ def _origin_card(begun: Source, settings: AmlFit, card: Mapping[str, Any]) -> di
 def _portable(settings: AmlFit) -> AmlFit:
     """The settings with the names of folders alone, whose places differ from machine to machine."""
     given = {name: getattr(settings, name) for name in ("base", "start", "weights_of")}
-    return replace(settings, **{name: Path(value).name for name, value in given.items() if value is not None})
+    names: dict[str, Any] = {name: Path(value).name for name, value in given.items() if value is not None}
+    return replace(settings, **names)
 
 
 def check_model(model: Model, settings: AmlFit) -> None:
