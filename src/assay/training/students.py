@@ -8,6 +8,7 @@ import torch
 
 from assay.core.errors import SpecError, UnsupportedError
 from assay.models.encode import TextEncoder
+from assay.models.heads import head_name
 from assay.models.model import Model
 from assay.models.readout import LabelWords
 from assay.training.pretrained import fixed_seed, model_with_head, pretrained_model
@@ -18,14 +19,17 @@ UNTRAINED = "untrained"
 def student_of(
     teacher: Model, base: str, seed: int, *, max_length: int | None = None, device: str | torch.device | None = None
 ) -> Model:
-    """A student for a teacher; only its head, or for an untrained one all its weights, depends on the seed.
+    """A student for a teacher, with a head of the same kind.
 
-    base: a pretrained folder or hub id, or "untrained". It reads as much of a text as the teacher, or `max_length`.
+    Only its head, or for an untrained one all its weights, depends on the seed. base: a pretrained folder or hub id, or
+    "untrained". It reads as much of a text as the teacher, or `max_length`.
     """
     if base == UNTRAINED:
         model = untrained(teacher, seed, device)
     else:
-        model = pretrained_model(base, teacher.labels, teacher.task, seed=seed, device=device, new_head=True)
+        model = pretrained_model(
+            base, teacher.labels, teacher.task, seed=seed, device=device, fresh=True, head=_head(teacher)
+        )
         _check_other(model, teacher)
     if not isinstance(model.encoder, TextEncoder):
         return model
@@ -42,7 +46,12 @@ def untrained(teacher: Model, seed: int, device: str | torch.device | None = Non
     reader = teacher.tokenizer if isinstance(teacher.encoder, TextEncoder) else teacher.encoder.processor
     with fixed_seed(seed):
         hf = type(teacher.hf)(copy.deepcopy(teacher.hf.config))
-        return model_with_head(hf, copy.deepcopy(reader), teacher.labels, teacher.task, device)
+        return model_with_head(hf, copy.deepcopy(reader), teacher.labels, teacher.task, device, _head(teacher))
+
+
+def _head(teacher: Model) -> str | None:
+    """Students have a head of the teacher's kind."""
+    return None if teacher.head is None else head_name(teacher.head)
 
 
 def _check_other(student: Model, teacher: Model) -> None:
