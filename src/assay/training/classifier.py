@@ -104,7 +104,7 @@ def train_classifier(
         save = save_model if adapter is None else adapter.finish(model)
         if folder is not None:
             model = replace(model, name=folder.name)
-            save_run(folder, model, training_card(model, base, recipe, history, train, validation), save)
+            save_run(folder, model, training_card(folder, model, base, recipe, history, train, validation), save)
     return TrainingResult(model, history)
 
 
