@@ -185,7 +185,7 @@ def main() -> None:
     rows = [row for words in (WORDS, LONG) for row in ratios(best_times(options.runs, words), words + 2)]
     rows.append((f"growth of memory over {options.steps} steps", f"{growth(options.steps):.1f} MiB", "flat"))
     lines = [
-        f"`python benchmarks/scaffold.py`: a random BERT of 2 layers x 128, {TEXTS} texts; 1 thread, best processor times "
+        f"`python benchmarks/scaffold.py`: a random BERT of 2 layers x 128, {TEXTS} texts; 1 thread, best times "
         f"of {options.runs} interleaved runs.",
         "",
         "| what | found | goal |",
