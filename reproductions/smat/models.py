@@ -1,8 +1,8 @@
-"""Write the models of the plans: students of few layers, and an image model that reads small images.
+"""Write the models of the plans: a text model of few layers, and an image model that reads small images.
 
 python -m reproductions.smat.models
 
-minilm-2 is MiniLM without its last four layers. dinov2-56 is Dinov2-small with a processor of 56 x 56 pixels, that is
+minilm-3 is MiniLM without its last three layers. dinov2-56 is Dinov2-small with a processor of 56 x 56 pixels, that is
 4 x 4 patches; its weights are unchanged, because Dinov2 interpolates its position embeddings.
 """
 
@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 
 MODELS, OUTPUT = Path("reproductions/models"), Path("reproductions/smat/models")
 BLOCK = re.compile(r"encoder\.layer\.(\d+)\.")
-LAYERS, SIDE = 2, 56
+LAYERS, SIDE = 3, 56
 
 
 def shallow(base: Path, output: Path, layers: int = LAYERS) -> None:
@@ -52,8 +52,8 @@ def _changed(base: Path, output: Path, name: str, **settings: object) -> None:
 
 
 def main() -> None:
-    if not (OUTPUT / "minilm-2" / "config.json").is_file():
-        shallow(MODELS / "minilm", OUTPUT / "minilm-2")
+    if not (OUTPUT / "minilm-3" / "config.json").is_file():
+        shallow(MODELS / "minilm", OUTPUT / "minilm-3")
     if not (OUTPUT / "dinov2-56" / "preprocessor_config.json").is_file():
         small_images(MODELS / "dinov2-small-imgfocus", OUTPUT / "dinov2-56")
     print(*sorted(OUTPUT.iterdir()))

@@ -30,6 +30,7 @@ from .tables import claim_table, normaliser_table, plausibility_table, statement
 HERE = Path(__file__).parent
 STORE = Path("~/.cache/assay-smat/store")
 PLANS = {"sst": "sst.yaml", "movies": "movies.yaml", "cifar": "cifar.yaml", "mlqe": "mlqe.yaml"}
+SAME = {"others": "students", "more_texts": "students"}  # parts of one table
 RECORDS, INDEX = "records.jsonl.xz", "index.json"
 INTRODUCTION = """# SMaT: results
 
@@ -64,7 +65,8 @@ def _places(data: str, plan: Plan) -> Iterator[Place]:
                 continue
             tags = job.tags
             size, seed = int(tags.get("size", 0)), int(tags.get("seed", 0))
-            yield Place(job.key, data, cell.name, str(tags["step"]), str(tags.get("method", "")), size, seed)
+            study = SAME.get(cell.name, cell.name)
+            yield Place(job.key, data, study, str(tags["step"]), str(tags.get("method", "")), size, seed)
 
 
 def _pair(name: str) -> str | None:
