@@ -42,7 +42,12 @@ def small_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         images = np.random.default_rng(0).integers(0, 255, (count, 4, 4, 3), dtype=np.uint8)
         content = {"images": images, "labels": np.arange(count) % 2, "classes": np.array(["cat", "dog"])}
         np.savez(root / "reproductions" / "data" / "cifar10" / f"{split}.npz", **content)
-    for model in ("models/minilm", "smat/models/minilm-3", "smat/models/dinov2-56"):  # only their files are hashed
+    for model in (
+        "models/minilm",
+        "models/bert-tiny-toxicity",
+        "smat/models/minilm-3",
+        "smat/models/dinov2-56",
+    ):  # only their files are hashed
         folder = root / "reproductions" / model
         folder.mkdir(parents=True)
         (folder / "config.json").write_text("{}")
