@@ -14,7 +14,6 @@ from transformers import (
     AutoConfig,
     PreTrainedConfig,
     PreTrainedModel,
-    T5EncoderModel,
     ViTImageProcessorPil,
 )
 
@@ -94,8 +93,8 @@ def scratch_model(
 
 def random_weights(base: str, config: PreTrainedConfig, head: str | None) -> PreTrainedModel:
     """The architecture of a configuration with new weights."""
-    auto = auto_class(base, config, head)
-    hf: PreTrainedModel = auto(config) if auto is T5EncoderModel else auto.from_config(config)
+    auto: Any = auto_class(base, config, head)
+    hf: PreTrainedModel = auto(config) if config.model_type == "t5" else auto.from_config(config)
     return hf
 
 

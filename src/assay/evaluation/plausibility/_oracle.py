@@ -46,17 +46,16 @@ class HeadAgreement:
 
 def head_agreement(model: Model, examples: Sequence[Example], metric: AttributionMetric) -> HeadAgreement:
     """Measure every layer and every head, as `attention_logits` explains by them, with one pass per text."""
-    layers, heads = [], []
-    for example, attribution, logits in _read(model, examples):
+    rows: list[Values] = []  # (L + L*H,) each
+    for example, known, logits in _read(model, examples):
         explained = torch.cat([logits.mean(1), logits.flatten(0, 1)]).softmax(-1).double().numpy()
-        values = [_measured(attribution, example, row, metric) for row in explained]
-        if any(value is None for value in values):
-            continue  # the text has no rationale, or nothing else
-        layers.append(values[: len(logits)])
-        heads.append(np.reshape(values[len(logits) :], logits.shape[:2]))
-    if not layers:
+        values = [_measured(known, example, row, metric) for row in explained]
+        if None not in values:  # the text has a rationale, and words outside it
+            rows.append(np.array(values, np.float64))
+    if not rows:
         raise SpecError("none of the texts has a rationale that the model has read and words outside it")
-    return HeadAgreement(np.array(layers, float), np.array(heads, float))
+    found, blocks = np.stack(rows), model.n_blocks
+    return HeadAgreement(found[:, :blocks], found[:, blocks:].reshape(len(found), blocks, -1))
 
 
 Read = tuple[Example, "tuple[Attribution, Encoding]", torch.Tensor]
