@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import assay
-from assay.evaluation.metrics import make_metric
+from assay.evaluation import METRICS
 from assay.evaluation.plausibility._oracle import head_agreement
 from assay.experiments.plan import Plan
 from assay.experiments.store import Store
@@ -58,7 +58,7 @@ def _fitted(plan: Plan, store: Store) -> Path | None:
 
 
 def _row(name: str, cell: StudyCell, model: Any, metric: str, fitted: Path | None) -> dict[str, Any]:
-    measured = make_metric(metric)
+    measured = METRICS.make(metric)
     examples = [e for e in cell.data.load() if e.rationales]
     found = head_agreement(model, examples, measured)
     used = _used(model, examples, measured)
