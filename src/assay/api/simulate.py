@@ -20,7 +20,7 @@ from assay.experiments.store import Store, open_store
 from assay.experiments.yaml_node import YamlNode
 from assay.models.load import check_exists
 from assay.studies.simulate.result import Simulated, simulated
-from assay.training.students import UNTRAINED, check_student
+from assay.training.students import UNTRAINED
 
 
 @said_once
@@ -44,7 +44,8 @@ def simulate(
     teacher: folder or hub id of a classifier or scorer. data: a file, folder, hub id or spec of texts that the teacher
     was not trained on; it is divided into students' texts, outer loss, early stopping and test, and needs no labels.
     methods: specs; none, uniform and each method's explanations shuffled over the tokens are always run beside them.
-    student: folder or hub id of the student's pretrained weights, or "untrained". engine, workers, address, threads: as
+    student: folder or hub id of the student's pretrained weights, or "untrained"; None: what the teacher was trained
+    from. engine, workers, address, threads: as
     in `run`. settings: see `simulate_plan`.
     """
     runner = make_engine(engine, workers=workers, address=address, threads=threads)
@@ -76,9 +77,9 @@ def simulate_plan(
             raise SpecError(
                 f"simulate reads its {name} by name, not from a {type(value).__name__}; save it in a folder"
             )
-    if check_student(student) != UNTRAINED:
-        check_exists(str(student))
-    check_exists(str(teacher))
+    for model in (teacher, student):
+        if model not in (None, UNTRAINED):
+            check_exists(str(model))
     given = {"methods": None if methods is None else as_list(methods), "student": student, **settings}
     name = without_folders(str(data))
     content = {

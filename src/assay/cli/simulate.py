@@ -34,7 +34,7 @@ from assay.studies.simulate.study import Simulate
 
 app = command_app(
     "simulate",
-    "assay simulate --teacher FOLDER --student FOLDER --data reviews/ --split test",
+    "assay simulate --teacher FOLDER --data reviews/ --split test",
     "assay simulate --teacher FOLDER --student FOLDER --data reviews.csv --methods 'gradient, lime' --sizes 250,500 "
     "--report page.html",
     "assay simulate --teacher FOLDER --student untrained --data reviews/ --split test --seeds 6 --dry-run",
@@ -64,7 +64,7 @@ def simulate(
         Parameter(
             group=MODEL,
             help="Folder or hub id of the student's pretrained weights, or 'untrained' for the teacher's architecture "
-            "with new weights.",
+            "with new weights. Default: what the teacher was trained from.",
         ),
     ] = None,
     data: Annotated[SimulationData, Parameter(name="*", group=DATA)],

@@ -16,6 +16,7 @@ from assay.faithfulness.protocol import descending_order as descending_order
 
 Ints = NDArray[np.int64]
 Words = Literal["none", "sum", "max"]
+Part = Literal["all", "text", "text_pair"]
 
 
 class AttributionMetric(Protocol):
@@ -32,6 +33,15 @@ def without_unseen(attribution: Attribution) -> Attribution:
     index = [i for i, unit in enumerate(attribution.units) if unit.seen]
     if len(index) == len(attribution.units):
         return attribution
+    return replace(attribution, units=tuple(attribution.units[i] for i in index), scores=attribution.scores[index])
+
+
+def of_part(attribution: Attribution, part: Part) -> Attribution:
+    """The units of one of the two texts of a pair, or all."""
+    if part == "all":
+        return attribution
+    segment = ("text", "text_pair").index(part)
+    index = [i for i, unit in enumerate(attribution.units) if unit.segment == segment]
     return replace(attribution, units=tuple(attribution.units[i] for i in index), scores=attribution.scores[index])
 
 

@@ -32,7 +32,7 @@ from assay.training.encoded import EncodedDataset, LabelledBatch, encode_dataset
 from assay.training.history import History
 from assay.training.loop import fit
 from assay.training.splits import hold_out
-from assay.training.students import check_student, student_of
+from assay.training.students import UNTRAINED, check_pair, student_base, student_of
 from assay.training.teaching import Student, divergence, simulation_loss
 
 SELECTIONS = {"classification": "accuracy", "regression": "pearson"}
@@ -148,7 +148,7 @@ def fit_heads(
     It learns from the first texts, is examined on the second, and chosen by the third.
     """
     check_model(model, settings)
-    base = check_student(settings.student)
+    base = student_base(settings.student, model.name)
     student = student_of(model, base, settings.seed, device=model.device)
     parts = {name: _answered(model, data, run) for name, data in (("l", learnt), ("o", outer), ("v", validation))}
     lessons, exams, held_out = (encode_dataset(student, parts[name], progress=False) for name in "lov")
@@ -213,13 +213,20 @@ class _Metric:
 
 def check_model(model: Model, settings: ScaffoldFit) -> None:
     """Raise at once if heads of a model cannot be weighted."""
-    check_student(settings.student)
     if model.family.opaque:
         raise UnsupportedError(f"{model.name} shows only its answers; it has no attention heads to weigh")
     if model.task not in SELECTIONS:
         raise UnsupportedError(f"{model.name} gives several labels to a text; a student learns one, or a score")
     if model.n_heads < 2:
         raise UnsupportedError(f"{model.name} has one attention head, so there is nothing to weigh")
+    check_pair_of(model, settings)
+
+
+def check_pair_of(model: Model, settings: ScaffoldFit) -> None:
+    """Raise at once if no student can learn from a model."""
+    base = student_base(settings.student, model.name)
+    if base != UNTRAINED and Path(model.name).expanduser().is_dir():
+        check_pair(model.name, base, same_tokens=True)
 
 
 def teacher_heads(model: Model, student: Model, data: Dataset) -> dict[str, Tensor]:

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import (
+    AutoModel,
     AutoModelForCausalLM,
     AutoModelForImageClassification,
     AutoModelForSequenceClassification,
@@ -21,7 +22,7 @@ from transformers import (
 
 from assay.core.errors import ModelError
 from assay.models import bilstm, hooks  # noqa: F401  bilstm: registers the architecture with transformers
-from assay.models.heads import HEADS
+from assay.models.heads import head_name, new_head
 from assay.models.placement import device_of, dtype_of
 from assay.models.readout import AssayHead
 from assay.models.source import ADAPTER, HEADLESS, Source
@@ -72,14 +73,14 @@ def read_without_weights(folder: Path) -> Parts:
                 if auto is T5EncoderModel
                 else auto.from_config(config, trust_remote_code=False)
             )
-            head = None if settings is None else _saved_head(_new_head(settings, config), settings)
+            head = None if settings is None else _saved_head(_head_of(settings, config), settings)
         return Parts(hf, source.reader(config), head)
 
 
 def save_head(head: nn.Module, folder: Path, labels: tuple[str, ...], task: str) -> None:
     """Write a head of Assay's beside the weights of its encoder."""
     save_file({k: v.contiguous() for k, v in head.state_dict().items()}, str(folder / HEAD_WEIGHTS))
-    settings = {"head": type(head).__name__.lower(), "labels": list(labels), "task": task}
+    settings = {"head": head_name(head), "labels": list(labels), "task": task}
     (folder / HEAD_SETTINGS).write_text(json.dumps(settings, indent=1))
 
 
@@ -96,8 +97,8 @@ def check_head(name: str, architecture: str, config: PreTrainedConfig) -> None:
 
 
 def _auto_class(name: str, config: PreTrainedConfig, settings: dict[str, Any] | None, *, prompted: bool) -> Any:
-    if settings and config.model_type == "t5":
-        return T5EncoderModel
+    if settings:
+        return T5EncoderModel if config.model_type == "t5" else AutoModel
     (architecture,) = (config.architectures or ["model of unknown architecture"])[:1]
     if prompted:
         if architecture.endswith("Classification"):
@@ -128,13 +129,12 @@ def _head_settings(folder: Path | None) -> dict[str, Any] | None:
     return settings
 
 
-def _new_head(settings: dict[str, Any], config: PreTrainedConfig) -> nn.Module:
-    head: nn.Module = HEADS.get(settings["head"])(config.hidden_size, len(settings["labels"]))
-    return head
+def _head_of(settings: dict[str, Any], config: PreTrainedConfig) -> nn.Module:
+    return new_head(settings["head"], config, len(settings["labels"]))
 
 
 def _read_head(folder: Path, settings: dict[str, Any], hf: PreTrainedModel) -> SavedHead:
-    head = _new_head(settings, hf.config)
+    head = _head_of(settings, hf.config)
     head.load_state_dict(load_file(str(folder / HEAD_WEIGHTS)))
     return _saved_head(head.to(hf.device, hf.dtype).eval().requires_grad_(False), settings)
 

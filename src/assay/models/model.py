@@ -120,7 +120,7 @@ class Model:
             if ".original_module." in name:  # of PEFT: the head before training, which nothing reads
                 continue
             digest.update(name.encode() + str(tensor.dtype).encode() + str(tuple(tensor.shape)).encode())
-            digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+            digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
         return digest.hexdigest()
 
     def weights_changed(self) -> None:

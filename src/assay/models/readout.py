@@ -62,13 +62,15 @@ class LastToken:
 
 @dataclass(frozen=True)
 class AssayHead:
-    """A head from models/heads on the last hidden states, for encoders without a classifier in transformers."""
+    """A head from models/heads on the hidden states of an encoder."""
 
     head: nn.Module
     reads_mean: ClassVar[bool] = True
 
     def __call__(self, hf: PreTrainedModel, inputs: dict[str, Tensor], batch: Batch) -> Tensor:
-        logits: Tensor = self.head(hf(**inputs).last_hidden_state, batch.mask)
+        every = bool(self.head.all_layers)
+        out = hf(**inputs, output_hidden_states=every)
+        logits: Tensor = self.head(out.hidden_states if every else out.last_hidden_state, batch.mask)
         return logits
 
 

@@ -94,7 +94,9 @@ def train_classifier(
     folder = None if output is None else check_folder(Path(output), base, overwrite=overwrite)
     check_base(base, recipe)
     with training_in(folder):
-        model = initial_model(base, train, validation, recipe.seed, max_length=max_length, task=task, device=device)
+        model = initial_model(
+            base, train, validation, recipe.seed, max_length=max_length, task=task, device=device, head=recipe.head
+        )
         adapter = add_lora(model, str(base), recipe)
         if folder is not None and overwrite:
             clear_folder(folder)  # only now, as the base might not exist
@@ -102,7 +104,7 @@ def train_classifier(
         save = save_model if adapter is None else adapter.finish(model)
         if folder is not None:
             model = replace(model, name=folder.name)
-            save_run(folder, model, training_card(model, base, recipe, history, train, validation), save)
+            save_run(folder, model, training_card(folder, model, base, recipe, history, train, validation), save)
     return TrainingResult(model, history)
 
 
@@ -157,17 +159,22 @@ def initial_model(
     max_length: int | None = None,
     task: str | None = None,
     device: str | torch.device | None = None,
+    head: str | None = None,
 ) -> Model:
-    """The model before training: pretrained or from scratch, with a head for the labels of the data."""
+    """The model before training: pretrained or from scratch, with a head for the labels of the data.
+
+    head: of models/heads; None is that of transformers.
+    """
     task = task or train.task
     if task not in TASKS:
         raise SpecError(f"unknown task {task!r}; {nearest(task, TASKS)}")
     labels = _labels(train, validation, task)
     if is_scratch(base):
         spec = base if isinstance(base, Spec) else str(base)
-        model = scratch_model(spec, train, labels, task, seed=seed, device=device)
+        model = scratch_model(spec, train, labels, task, seed=seed, device=device, head=head)
     else:
-        model = pretrained_model(str(Path(str(base)).expanduser()), labels, task, seed=seed, device=device)
+        path = str(Path(str(base)).expanduser())
+        model = pretrained_model(path, labels, task, seed=seed, device=device, head=head)
     return _limit_length(model, max_length)
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from torch import nn
-from transformers import T5EncoderModel
 from transformers.pytorch_utils import Conv1D
 
 from assay.core.errors import SpecError, UnsupportedError
@@ -76,7 +75,7 @@ def add_lora(model: Model, base: str, recipe: Recipe) -> Adapter | None:
     if not recipe.lora:
         return None
     hooks.need_blocks(model.hf, model.family)
-    whole = isinstance(model.hf, T5EncoderModel) or model.family.images
+    whole = model.head is not None or model.family.images
     if whole and not recipe.lora_merged:
         raise UnsupportedError(f"adapters of {model.family.name} cannot be saved alone; leave lora_merged=False out")
     peft = optional("peft", "peft")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 from transformers import (
+    AutoModel,
     AutoModelForImageClassification,
     AutoModelForSequenceClassification,
     PreTrainedConfig,
@@ -18,10 +18,10 @@ from transformers import (
     T5EncoderModel,
 )
 
-from assay.core.errors import ModelError
+from assay.core.errors import ModelError, UnsupportedError
 from assay.core.rng import seed_of
 from assay.models.families import family_of
-from assay.models.heads import HEADS
+from assay.models.heads import new_head
 from assay.models.load import assemble
 from assay.models.model import Model
 from assay.models.placement import device_of
@@ -37,34 +37,42 @@ def pretrained_model(
     *,
     seed: int = 0,
     device: torch.device | str | None = None,
-    new_head: bool = False,
+    fresh: bool = False,
+    head: str | None = None,
 ) -> Model:
     """Load the folder or hub id `base` and initialise its head with `seed`.
 
-    A head that was trained for the same labels is kept, unless a new one is wanted.
+    A head that was trained for the same labels is kept, unless a fresh one or one of Assay's (`head`) is wanted.
     """
     source = Source(str(base))
     with fixed_seed(seed), source.readable_errors():
         config = source.config()
-        preprocessor, hf = source.reader(config), _load_weights(source, config, labels, task, new_head=new_head)
-        return model_with_head(hf, preprocessor, labels, task, device)
+        preprocessor, hf = source.reader(config), _load_weights(source, config, labels, task, fresh=fresh, head=head)
+        return model_with_head(hf, preprocessor, labels, task, device, head)
 
 
 def model_with_head(
-    hf: PreTrainedModel, preprocessor: Any, labels: Sequence[str], task: str, device: torch.device | str | None
+    hf: PreTrainedModel,
+    preprocessor: Any,
+    labels: Sequence[str],
+    task: str,
+    device: torch.device | str | None,
+    head: str | None = None,
 ) -> Model:
-    """Assemble a Model to train; a T5 encoder, for which transformers has no classifier, gets a masked-mean head."""
+    """Assemble a Model to train, with a head of Assay's if one is named.
+
+    A T5 encoder, for which transformers has no classifier, gets a masked-mean head unless another is named.
+    """
     device = device_of(device)
     set_labels(hf.config, labels, task)
-    head: nn.Module | None = None
-    if isinstance(hf, T5EncoderModel):
-        head = HEADS.get("mean")(hf.config.hidden_size, len(labels)).to(device)
+    name = head or ("mean" if isinstance(hf, T5EncoderModel) else None)
+    own = None if name is None else new_head(name, hf.config, len(labels)).to(device)
     hf.to(device)  # type: ignore[arg-type]
     if getattr(preprocessor, "pad_token_id", 0) is None:
         preprocessor.pad_token = preprocessor.eos_token or preprocessor.unk_token
     if getattr(preprocessor, "pad_token_id", None) is not None:
         hf.config.pad_token_id = preprocessor.pad_token_id  # causal classifiers of transformers need it
-    return assemble(hf, preprocessor, name=type(hf).__name__, task=task, labels=labels, head=head)
+    return assemble(hf, preprocessor, name=type(hf).__name__, task=task, labels=labels, head=own)
 
 
 def set_labels(config: PreTrainedConfig, labels: Sequence[str], task: str) -> PreTrainedConfig:
@@ -76,14 +84,14 @@ def set_labels(config: PreTrainedConfig, labels: Sequence[str], task: str) -> Pr
 
 
 def _load_weights(
-    source: Source, config: PreTrainedConfig, labels: Sequence[str], task: str, *, new_head: bool
+    source: Source, config: PreTrainedConfig, labels: Sequence[str], task: str, *, fresh: bool, head: str | None
 ) -> PreTrainedModel:
     same_labels = list(config.id2label.values()) == list(labels)  # type: ignore[union-attr]
     has_head = any(name.endswith("Classification") for name in config.architectures or ())
     set_labels(config, labels, task)
-    hf, info = source.open(_auto_class(source.name, config), config, torch.float32)
+    hf, info = source.open(auto_class(source.name, config, head), config, torch.float32)
     _warn_missing(source.name, hf, [*info["missing_keys"], *(key[0] for key in info["mismatched_keys"])])
-    if has_head and (new_head or not same_labels):
+    if head is None and has_head and (fresh or not same_labels):
         _reinitialise_head(hf)
     return hf
 
@@ -99,13 +107,18 @@ def _warn_missing(base: str, hf: PreTrainedModel, initialised: Sequence[str]) ->
         )
 
 
-def _auto_class(base: str, config: PreTrainedConfig) -> Any:
+def auto_class(base: str, config: PreTrainedConfig, head: str | None) -> Any:
+    """The class of transformers: a classifier, or an encoder for a head of Assay's."""
     if config.model_type == "t5":
         return T5EncoderModel
     if config.is_encoder_decoder:
         raise ModelError(f"{base} is an encoder-decoder ({config.model_type}); train an encoder, a decoder or a T5")
-    images = family_of(config.model_type).images
-    return AutoModelForImageClassification if images else AutoModelForSequenceClassification
+    family = family_of(config.model_type)
+    if head is not None and family.recurrent:
+        raise UnsupportedError(f"{base} is not a transformer, so it has no layers for the head {head}; leave head out")
+    if head is not None:
+        return AutoModel
+    return AutoModelForImageClassification if family.images else AutoModelForSequenceClassification
 
 
 def _reinitialise_head(hf: PreTrainedModel) -> None:

@@ -10,6 +10,7 @@ from assay.core.default import DefaultName
 from assay.core.errors import SpecError, nearest
 from assay.core.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range, check_ranges
 from assay.core.spec import Spec, build, parse
+from assay.models.heads import HEADS
 
 Better = Literal["higher", "lower"]
 LOSS = "loss"  # the default selection
@@ -104,6 +105,8 @@ class Recipe:
     """Stop after this many validations without improvement."""
     seed: int = 0
     """Seed of the initialisation, the order of examples and dropout."""
+    head: str | None = field(default=None, metadata={"unsaid": None})
+    """Head of Assay's instead of the model's own: scalar_mix (mean of all layers) or mean (of the last layer)."""
     lora: bool = field(default=False, metadata={"unsaid": False})
     """Train low-rank adapters (LoRA) and the head instead of all weights."""
     lora_rank: int = field(default=8, metadata={"unsaid": 8})
@@ -128,6 +131,8 @@ class Recipe:
             raise SpecError(f"momentum={self.momentum}: only sgd has momentum; {self.optimiser} has betas=[0.9, 0.999]")
         if self.amsgrad and self.optimiser == "sgd":
             raise SpecError("amsgrad=True: only adam and adamw have amsgrad; leave it out with sgd")
+        if self.head is not None and self.head not in HEADS.names:
+            raise SpecError(f"head={self.head!r}: {nearest(self.head, HEADS.names)}; leave it out for the model's own")
         self._check_lora()
 
     def _check_lora(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -82,12 +83,19 @@ def save_run(
 
 
 def training_card(
-    model: Model, base: str | Path | Spec, recipe: Recipe, history: History, train: Dataset, validation: Dataset
+    folder: Path,
+    model: Model,
+    base: str | Path | Spec,
+    recipe: Recipe,
+    history: History,
+    train: Dataset,
+    validation: Dataset,
 ) -> dict[str, Any]:
     """Everything that can change the weights, the results, and the environment."""
     best = history.best_check
     return {
         "base": _base_name(base),
+        "base_folder": _base_folder(base, folder),
         "task": model.task,
         "labels": list(model.labels),
         "max_length": getattr(model.encoder, "limit", None),
@@ -111,6 +119,12 @@ def _base_name(base: str | Path | Spec) -> str:
     """A folder by its last part: its location on this machine is irrelevant."""
     path = Path(str(base)).expanduser()
     return path.name if path.is_dir() else str(base)
+
+
+def _base_folder(base: str | Path | Spec, folder: Path) -> str | None:
+    """Where a base folder is, seen from the trained model: students start there. None for a hub id or a size."""
+    path = Path(str(base)).expanduser()
+    return os.path.relpath(path.resolve(), folder.resolve()) if path.is_dir() else None
 
 
 def clear_folder(folder: Path) -> None:

@@ -12,22 +12,18 @@ import numpy as np
 import torch
 from transformers import (
     AutoConfig,
-    AutoModelForImageClassification,
-    AutoModelForSequenceClassification,
     PreTrainedConfig,
     PreTrainedModel,
-    T5Config,
-    T5EncoderModel,
     ViTImageProcessorPil,
 )
 
-from assay.core.errors import SpecError, nearest
+from assay.core.errors import SpecError, UnsupportedError, nearest
 from assay.core.spec import Spec, build, parse
 from assay.datasets.dataset import Dataset
 from assay.models.families import FAMILIES, Family
 from assay.models.model import Model
 from assay.training.bilstm import BilstmSize, bilstm_model
-from assay.training.pretrained import fixed_seed, model_with_head, set_labels
+from assay.training.pretrained import auto_class, fixed_seed, model_with_head, set_labels
 from assay.training.vocabulary import train_wordpiece
 
 LARGEST = 20_000_000_000  # parameters; checked before any is allocated
@@ -81,22 +77,24 @@ def scratch_model(
     *,
     seed: int = 0,
     device: torch.device | str | None = None,
+    head: str | None = None,
 ) -> Model:
-    """The model that `base` describes, with weights initialised by `seed`."""
+    """The model that `base` describes, with weights initialised by `seed`, and a head of Assay's if one is named."""
     family, size = parse_size(base)
     if isinstance(size, BilstmSize):
+        if head is not None:
+            raise UnsupportedError(f"{base} has no transformer blocks for the head {head}; leave head out")
         return bilstm_model(size, data, labels, task, seed=seed, device=device)
     preprocessor = _image_processor(data, size) if family.images else _tokenizer(data, size, causal=family.causal)
     config = set_labels(_config(family, size, preprocessor), labels, task)
     with fixed_seed(seed):
-        return model_with_head(_random_weights(config, family), preprocessor, labels, task, device)
+        return model_with_head(random_weights(str(base), config, head), preprocessor, labels, task, device, head)
 
 
-def _random_weights(config: PreTrainedConfig, family: Family) -> PreTrainedModel:
-    if isinstance(config, T5Config):
-        return T5EncoderModel(config)
-    auto: Any = AutoModelForImageClassification if family.images else AutoModelForSequenceClassification
-    hf: PreTrainedModel = auto.from_config(config)
+def random_weights(base: str, config: PreTrainedConfig, head: str | None) -> PreTrainedModel:
+    """The architecture of a configuration with new weights."""
+    auto: Any = auto_class(base, config, head)
+    hf: PreTrainedModel = auto(config) if config.model_type == "t5" else auto.from_config(config)
     return hf
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,16 +14,17 @@ from PIL import Image
 
 import assay
 import toys
-from assay.core.errors import SpecError
+from assay.core.errors import SpecError, UnsupportedError
 from assay.experiments.store import Store
 from assay.fitting.scaffold import text_mark
 from assay.models.load import load_model, save_model
+from assay.studies.simulate.explained import read
 from assay.studies.simulate.result import simulated
 from assay.studies.simulate.scaffold import ScaffoldTask
 from assay.studies.simulate.study import Simulate, check_unseen
 from assay.studies.simulate.tasks import ExplainTask, StudentTask
 from assay.training.recipe import Recipe
-from assay.training.students import student_of
+from assay.training.students import student_base, student_of
 from families import model_of
 
 QUICK = "recipe(epochs=1, batch_size=16, learning_rate=0.05, optimiser=sgd, groups=[], schedule=constant, warmup=0)"
@@ -199,6 +201,31 @@ def test_teachers_of_scores_and_of_images(tmp_path: Path) -> None:
             assert rows.shape == (1, 24)
 
 
+def test_quality_estimation_reads_both_segments(tmp_path: Path) -> None:
+    """Pairs and scores: Pearson's r, and each segment has the share of the explanation that its tokens have."""
+    rng = np.random.default_rng(0)
+    rows = [(" ".join(rng.choice(toys.WHOLE, 4)), " ".join(rng.choice(toys.WHOLE, 4))) for _ in range(110)]
+    (tmp_path / "pairs.csv").write_text("text,text_pair\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    save_model(toys.bert(seed=3, classes=1), tmp_path / "teacher")
+    options = {**SETTINGS, "sizes": (16,), "seeds": 1, "store": tmp_path / "s", "progress": False}
+    found = assay.simulate(str(tmp_path / "teacher"), str(tmp_path / "pairs.csv"), "attention_logits", **options)
+    assert found.status.ok, set(found.status.reasons.values())
+    (group,) = found.students
+    score = group.judged[16]["attention_logits"].students[0]
+    assert score == pytest.approx(np.corrcoef(group.outputs[16]["attention_logits"][0], group.answers)[0, 1])
+    options = {**SETTINGS, "sizes": (16,), "seeds": 1}
+    plan = assay.simulate_plan(str(tmp_path / "teacher"), str(tmp_path / "pairs.csv"), "attention_logits", **options)
+    job = next(job for job in plan.jobs.values() if isinstance(job.task, ExplainTask))
+    model = load_model(str(tmp_path / "teacher"))
+    texts = job.task.room.parts()["students"]
+    for row, example in zip(read(Store(tmp_path / "s").artifacts.path(job.key)), texts, strict=True):
+        batch = model.batch([model.encode(example)])
+        explained = model.head_logits(batch)[1][0].mean(0).softmax(0).detach().numpy()
+        parts = [[i for i, span in enumerate(row.spans) if span.segment == side] for side in (0, 1)]
+        ours = [sum(row.scores[u] for u in {row.unit_of[i] for i in part}) for part in parts]
+        assert np.allclose(ours, [explained[part].sum() for part in parts], atol=1e-5)
+
+
 def test_an_explainer_that_saw_the_test_texts_is_refused(room: Path) -> None:
     test = students(plan_of(room, room / "none"))[0].task.room.splits().test
     card = {"texts": [text_mark(example.content) for example in test[:3]]}
@@ -237,6 +264,46 @@ def test_the_teacher_is_not_its_own_student_and_every_student_has_a_new_head(roo
     assert not torch.equal(heads[0], other.hf.classifier.weight)
     body = "bert.encoder.layer.0.attention.self.query.weight"
     assert torch.equal(students_[0].hf.get_parameter(body), other.hf.get_parameter(body))
+
+
+def test_a_student_that_cannot_be_is_refused_once_and_before_anything_runs(room: Path, tmp_path: Path) -> None:
+    copied = tmp_path / "copy"
+    shutil.copytree(room / "teacher", copied)
+    for student in (room / "teacher", copied):
+        with pytest.raises(SpecError, match="the teacher's own weights"):
+            plan_of(room, tmp_path, student=str(student))
+    save_model(model_of("vit"), tmp_path / "images")
+    with pytest.raises(SpecError, match="reads texts, but the student images reads images"):
+        plan_of(room, tmp_path, student=str(tmp_path / "images"))
+    save_model(model_of("roberta"), tmp_path / "other")
+    plan_of(room, tmp_path, student=str(tmp_path / "other"))  # explanations are carried over by characters
+    with pytest.raises(SpecError, match="read a text as different tokens"):  # but heads are compared token by token
+        plan_of(room, tmp_path, "scaffold", student=str(tmp_path / "other"))
+    several = toys.bert(seed=3, problem_type="multi_label_classification")
+    save_model(several, tmp_path / "several")
+    with pytest.raises(UnsupportedError, match="several labels"):
+        assay.simulate_plan(str(tmp_path / "several"), str(room / "texts.csv"), **SETTINGS)
+    with pytest.raises(SpecError, match="head of their teacher"):
+        Simulate(recipe="recipe(head=scalar_mix)")
+
+
+def test_the_student_starts_where_the_teacher_did(room: Path, tmp_path: Path) -> None:
+    """A trained folder knows its base: a folder beside it, a hub id, or a size."""
+    save_model(toys.bert(seed=7), tmp_path / "base")
+    (tmp_path / "data").mkdir()
+    rows = "text,label\n" + "".join(f"{word} sea {i},{i % 2}\n" for i, word in enumerate(toys.WHOLE[:20]))
+    for split in ("train", "dev"):
+        (tmp_path / "data" / f"{split}.csv").write_text(rows)
+    for base in (str(tmp_path / "base"), "bert(layers=1, width=16, heads=2, vocabulary=100)"):
+        teacher = tmp_path / f"trained {len(base)}"
+        assay.train(base, str(tmp_path / "data"), teacher, epochs=1)
+        plan = assay.simulate_plan(str(teacher), str(room / "texts.csv"), sizes=(10,), seeds=1, store=tmp_path / "s")
+        assert {job.task.student.base for job in students(plan)} == {base if base.startswith("/") else "untrained"}
+    card = json.loads((tmp_path / f"trained {len(str(tmp_path / 'base'))}" / "training.json").read_text())
+    assert (card["base"], card["base_folder"]) == ("base", "../base")
+    (tmp_path / "base").rename(tmp_path / "moved")
+    with pytest.raises(SpecError, match="no longer there"):
+        student_base(None, str(tmp_path / f"trained {len(str(tmp_path / 'base'))}"))
 
 
 def test_a_teacher_of_one_answer_is_refused(room: Path, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ class ScaffoldFit:
 
     student: str | None = None
     """Folder or hub id of the student's pretrained weights, with the tokenizer of the explained model, or 'untrained'
-    for the explained model's architecture with new weights."""
+    for the explained model's architecture with new weights. Default: what the explained model was trained from."""
     normaliser: Literal["sparsemax", "softmax", "entmax15", "none"] = "sparsemax"
     """How head weights are normalised, for the explanation and for the student's own."""
     beta: float = 5.0

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from torch import Tensor, nn
 
 
 class Mean(nn.Module):
     """logits = W mean_t(h_t) + b over real positions, without padding."""
 
-    def __init__(self, width: int, classes: int, dropout: float = 0.1) -> None:
+    all_layers: ClassVar[bool] = False
+
+    def __init__(self, width: int, classes: int, layers: int = 0, dropout: float = 0.1) -> None:
         super().__init__()
         self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(width, classes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup
@@ -23,6 +24,7 @@ from assay.reports.plots import banded_curves
 from assay.reports.study_page import Fact
 from assay.reports.symbols import Symbol
 from assay.studies.simulate.result import Simulated, Students
+from assay.studies.simulate.scaffold import OWN
 from assay.studies.simulate.study import NONE, SHUFFLED
 from assay.studies.simulate.terminal import gain_cells
 
@@ -34,6 +36,7 @@ SYMBOLS = {
     UNDECIDED: Symbol("○", UNDECIDED, "open"),
     None: Symbol("·", "control", "open"),
 }
+HELPED = Symbol("·", "no verdict: had further texts", "open")  # a student that learnt while heads were found
 
 
 @dataclass(frozen=True)
@@ -79,11 +82,17 @@ def _facts(group: Students) -> list[Fact]:
     seeds = max((len(seeds) for seeds in group.seeds.values()), default=0)
     return [
         Fact("teacher", group.teacher),
-        Fact("student", shareable(study.student or "what the teacher was trained from")),
+        Fact("student", _student(study.student)),
         Fact("data", group.data, f"{len(group.answers):,} test texts that no student has seen"),
         Fact("students", f"{seeds} per method", f"{study.subsets} texts"),
         Fact("score", group.score, "with the teacher, without explanations"),
     ]
+
+
+def _student(base: str | None) -> str:
+    if base is None:
+        return "what the teacher was trained from"
+    return Path(base).name if Path(base).expanduser().is_dir() else shareable(base)
 
 
 def _section(group: Students, styles: Mapping[str, MethodStyle]) -> Section:
@@ -107,7 +116,8 @@ def _row(method: str, judged: Judged, group: Students, styles: Mapping[str, Meth
         f"{group.betas.get(method, 0):g}",
         f"{group.entropies[method]:.2f}" if method in group.entropies else "",
     ]
-    return Row(styles[method], f"{100 * judged.mean.value:.1f}", cells, judged.underlined, SYMBOLS[judged.verdict])
+    symbol = HELPED if method.endswith(OWN) else SYMBOLS[judged.verdict]
+    return Row(styles[method], f"{100 * judged.mean.value:.1f}", cells, judged.underlined, symbol)
 
 
 def _plot(group: Students, styles: Mapping[str, MethodStyle]) -> Markup | None:

@@ -176,44 +176,36 @@ def gain_words(gain: Gain) -> str:
 
 
 def _sentence(group: Students, size: int, judged: Mapping[str, Judged]) -> str:
+    """What was found with one number of texts; intervals are in the tables."""
     names = short_names(list(judged))
     students = len(judged[NONE].students)
     head = f"With {size:,} texts ({students} student{'s' * (students != 1)} per method)"
     clauses = [
-        clause
+        _clause(verdict, found, judged, names)
         for verdict in (TEACHES, REGULARISES, HURTS, NO_EFFECT, UNDECIDED)
         if (found := [m for m, j in judged.items() if j.verdict == verdict])
-        for clause in [_clause(verdict, found, judged, group.controls, names)]
     ]
-    best = f"without explanations students reach {group.score} {_shown(judged[NONE].mean.value, group)}"
+    best = f"without explanations: {group.score} {_shown(judged[NONE].mean.value, group)}"
     few = f"; fewer than {FEWEST} students can give no verdict" if students < FEWEST else ""
-    return f"{head}: {best}; {'; '.join(clauses)}{few}."
+    return f"{head}, {'; '.join(clauses)}{few} ({best})."
 
 
-def _clause(
-    verdict: str,
-    found: Sequence[str],
-    judged: Mapping[str, Judged],
-    controls: Mapping[str, str],
-    names: Mapping[str, str],
-) -> str:
-    over = {m: judged[m].gains.get(controls[m]) for m in found}
-    none = {m: judged[m].gains.get(NONE) for m in found}
-    shown = listed([f"{names[m]} ({gain_words(gain)} over none)" if (gain := none[m]) else names[m] for m in found])
+def _clause(verdict: str, found: Sequence[str], judged: Mapping[str, Judged], names: Mapping[str, str]) -> str:
+    """The methods of one verdict, the largest gain over none first."""
+    none = {m: gain for m in found if (gain := judged[m].gains.get(NONE)) is not None}
+    order = sorted(found, key=lambda m: -none[m].interval.value if m in none else 0.0)
+    one = "s" * (len(found) == 1)
+    shown = listed([f"{names[m]} ({points(none[m].interval.value)})" if m in none else names[m] for m in order])
     if verdict == TEACHES:
-        gaps = listed([gain_words(gain) for m in found if (gain := over[m])])
-        return f"{shown} teach{'es' * (len(found) == 1)}: {gaps} points over the same shares on the wrong tokens"
+        return f"{shown} teach{'es' * (len(found) == 1)} more than the same shares on wrong tokens"
     if verdict == REGULARISES:
-        return (
-            f"{shown} help{'s' * (len(found) == 1)}, but not significantly more than the same shares on the wrong "
-            "tokens: that is what any explanation does"
-        )
+        return f"{shown} help{one}, but not clearly more than the same shares on wrong tokens"
     if verdict == HURTS:
-        return f"{shown} hurt{'s' * (len(found) == 1)}"
+        return f"{shown} hurt{one}"
     if verdict == UNDECIDED:
         return f"undecided: {shown}"
-    power = [gain.power for gain in none.values() if gain is not None and math.isfinite(gain.power)]
-    least = f" (a gain of {100 * max(power):.1f} points would have been found four times in five)" if power else ""
+    power = [gain.power for gain in none.values() if math.isfinite(gain.power)]
+    least = f"; a gain of {100 * max(power):.1f} points would have been found four times in five" if power else ""
     return f"no effect found: {shown}{least}"
 
 

@@ -12,7 +12,7 @@ from assay.core.ranges import COUNT, NOT_NEGATIVE, POSITIVE, check_range
 from assay.core.spec import Spec, parse
 from assay.datasets.dataset import Dataset
 from assay.experiments.job import Job, Task
-from assay.experiments.references import TrainedModel
+from assay.experiments.references import ExternalModel, TrainedModel
 from assay.experiments.study import ReportContext, StudyContext, StudyReport
 from assay.explainers.methods import named_methods
 from assay.explainers.protocols import Learned
@@ -24,7 +24,8 @@ from assay.studies.simulate.scaffold import OWN, ScaffoldTask, fit_settings, is_
 from assay.studies.simulate.student import StudentModel
 from assay.studies.simulate.tasks import AskTask, Classroom, ExplainTask, StudentTask, Subsets
 from assay.training.recipe import Recipe
-from assay.training.students import check_student
+from assay.training.scratch import is_scratch
+from assay.training.students import UNTRAINED, check_pair, student_base
 
 NONE, UNIFORM = "none", "uniform"
 SHUFFLED = "shuffled "  # before the name of the method that a control stands beside
@@ -60,7 +61,7 @@ class Simulate:
     uniform, and each method's explanations shuffled over the tokens."""
     student: str | None = None
     """Folder or hub id of the student's pretrained weights, or 'untrained' for the teacher's architecture with new
-    weights. Default: what the teacher was trained from, if the plan trains it."""
+    weights. Default: what the teacher was trained from, if the plan trains it or its folder says so."""
     sizes: tuple[int, ...] = (500, 1000)
     """Numbers of texts that students learn from."""
     seeds: int = 10
@@ -87,7 +88,8 @@ class Simulate:
     needs_model_files: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        Recipe.from_spec(self.recipe)
+        if Recipe.from_spec(self.recipe).head is not None:
+            raise SpecError("recipe(head=...): students have the head of their teacher; leave head out")
         check_range("seeds", self.seeds, COUNT)
         check_range("beta", self.beta, NOT_NEGATIVE)
         check_range("temperature", self.temperature, POSITIVE)
@@ -126,9 +128,12 @@ class Simulate:
 
     @property
     def controls(self) -> dict[str, str]:
-        """The control that each method stands beside; random explanations are a control themselves."""
+        """The control that each method stands beside; random explanations are a control themselves.
+
+        A student that learnt while heads were found has none: it profited from further texts.
+        """
         fixed = {name: SHUFFLED + name for name, method in self.named.items() if not method.facts.chance}
-        return fixed | {shown: SHUFFLED + name for name in self.fits for shown in (name, name + OWN)}
+        return fixed | {name: SHUFFLED + name for name in self.fits}
 
     def jobs(self, context: StudyContext) -> list[Job]:
         """Ask the teacher, explain once per method, then a student per explanation, size and seed."""
@@ -159,6 +164,7 @@ class _JobMaker:
     context: StudyContext
 
     def jobs(self) -> Iterator[Job]:
+        _ = self.student  # refused before anything runs
         yield self.asked
         for name, method in self.study.named.items():
             check_unseen(name, method, self.room.splits().test)
@@ -209,8 +215,12 @@ class _JobMaker:
     def student(self) -> StudentModel:
         base, model = self.study.student, self.context.model
         if base is None and isinstance(model, TrainedModel) and model.training is not None:
-            base = str(model.training.train)
-        return StudentModel(check_student(base), self.study.normaliser, self.study.max_length)
+            base = UNTRAINED if is_scratch(str(model.training.train)) else str(model.training.train)
+        teacher = model.source if isinstance(model, ExternalModel) else model.name
+        base = student_base(base, teacher)
+        if isinstance(model, ExternalModel) and model.prompt is None:
+            check_pair(teacher, base, same_tokens=bool(self.study.fits))
+        return StudentModel(base, self.study.normaliser, self.study.max_length)
 
     @cached_property
     def asked(self) -> Job:

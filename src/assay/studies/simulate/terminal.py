@@ -9,6 +9,7 @@ from rich.text import Text
 
 from assay.evaluation.simulability.verdict import Judged
 from assay.studies.simulate.result import Simulated, Students, gain_words
+from assay.studies.simulate.scaffold import OWN
 from assay.studies.simulate.study import NONE
 
 
@@ -34,7 +35,11 @@ def _table(group: Students, judged: Mapping[str, Judged]) -> Table:
             low, high = (f"{100 * value:.1f}" for value in found.quartiles)
             gains = [gain_cells(found, control)[0] for control in (NONE, group.controls.get(method))]
             numbers = [f"{100 * found.mean.value:.1f}", f"{100 * found.median:.1f}", f"{low}:{high}", *gains]
-            table.add_row(method, *map(Text, numbers), found.verdict or "control")
+            table.add_row(
+                method,
+                *map(Text, numbers),
+                found.verdict or ("had further texts" if method.endswith(OWN) else "control"),
+            )
     return table
 
 

@@ -15,7 +15,7 @@ from assay.core.errors import ModelError
 from assay.explainers.learned.parts.attribution_model import Attributor, LabelledEncoder, Trunk
 from assay.explainers.learned.parts.fitted import ENCODER, Fitted
 from assay.explainers.learned.parts.saved import CARD, WEIGHTS, damaged, folder_digest, read_card
-from assay.models.heads import HEADS
+from assay.models.heads import new_head
 from assay.models.load import assemble
 from assay.models.model import Model
 from assay.models.source import Source
@@ -60,6 +60,6 @@ def _read_encoder(folder: Path, limit: int | None) -> Model:
         config, tokenizer = source.config(), source.tokenizer()
         with torch.random.fork_rng(devices=[]):
             hf = AutoModel.from_config(config, trust_remote_code=False)
-    head = HEADS.get("mean")(config.hidden_size, 1)
+    head = new_head("mean", config, 1)
     model = assemble(hf, tokenizer, name="encoder", task="regression", labels=["score"], head=head)
     return model if limit is None else model.limited(limit)

@@ -1,0 +1,148 @@
+"""The six claims of the paper, and two of ours, each as statements about one number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.statistics.claims import Criterion, Judgement, Statement, judge
+from assay.statistics.quantities import Quantity
+
+from .evidence import NONE, Evidence
+from .published import ALL, GRADIENTS, LAST, OWN, SMAT
+
+CLASSES = ("sst", "cifar")  # Tables 1 and 3
+EVERYWHERE = (*CLASSES, "mlqe")
+STATIC = (ALL, LAST, *GRADIENTS)
+NORMALISERS = ("softmax", "entmax15", "no_normaliser")
+AUC = "auc(words=sum)"
+MARGIN = 0.01  # of an agreement or a correlation: a smaller difference does not matter
+CLOSE = 0.02  # of an AUC
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim, where it is made, and what it says about the evidence."""
+
+    number: int
+    title: str
+    source: str
+    statements: Callable[[Evidence], Iterator[Statement]]
+
+    def judge(self, e: Evidence) -> Judgement:
+        return judge(list(self.statements(e)))
+
+
+def _over(e: Evidence, data: str, method: str, other: str, criterion: Criterion) -> Iterator[Statement]:
+    """One statement per number of texts; one that was not run if there is none."""
+    words = "is no better than" if criterion == Criterion.not_above(MARGIN) else "is better than"
+    for size in e.sizes(data) or [0]:
+        texts = f", {size:,} examples" if size else ""
+        yield Statement(f"{data}{texts}: {method} {words} {other}", criterion, e.gain(data, size, method, other))
+
+
+def smat_first(e: Evidence) -> Iterator[Statement]:
+    for data in CLASSES:
+        for other in (NONE, *STATIC):
+            if other in (NONE, ALL) or data == "sst":  # the other static methods are run on SST only
+                yield from _over(e, data, OWN, other, Criterion.above(0.0))
+
+
+def attention_helps(e: Evidence) -> Iterator[Statement]:
+    for data in EVERYWHERE:
+        yield from _over(e, data, ALL, NONE, Criterion.above(0.0))
+    few = min(e.sizes("sst"), default=0)
+    gain = e.gain("sst", few, LAST, NONE)
+    yield Statement("sst, fewest examples: the last layer does not help", Criterion.not_above(MARGIN), gain)
+
+
+def gradients_do_not_help(e: Evidence) -> Iterator[Statement]:
+    for method in GRADIENTS:
+        yield from _over(e, "sst", method, NONE, Criterion.not_above(MARGIN))
+    yield from _over(e, "mlqe", "gradient", NONE, Criterion.above(0.0))
+
+
+def plausible(e: Evidence) -> Iterator[Statement]:
+    for other in STATIC:
+        gap = e.more_plausible("movies", AUC, SMAT, other)
+        yield Statement(f"movies: {SMAT} agrees better with rationales than {other}", Criterion.above(0.0), gap)
+    gap = e.more_plausible("movies", AUC, SMAT, "best head (oracle)")
+    yield Statement(f"movies: {SMAT} is as good as the best head chosen with labels", Criterion(low=-CLOSE), gap)
+    reason = "needs people; the human study has an issue of its own"
+    yield Statement("people rank SMaT first", Criterion.above(0.0), None, reason)
+
+
+def sparse(e: Evidence) -> Iterator[Statement]:
+    few = min(e.sizes("sst"), default=0)
+    for study in NORMALISERS:
+        gap = e.between("sst", few, OWN, "students", study)
+        yield Statement(f"sst: sparsemax is better than {study}", Criterion.above(0.0), gap)
+    grids = e.heads.get(("sst", "students"))
+    shares = None if grids is None else Quantity((grids > 0).mean((1, 2)))
+    yield Statement("sst: fewer than half of the heads are active", Criterion(high=0.5), shares)
+    yield Statement("movies: active heads are more plausible than the others", Criterion.above(0.0), active_gap(e))
+
+
+def active_gap(e: Evidence) -> Quantity | None:
+    """Per text: the mean AUC of heads with a weight minus that of heads without."""
+    row = next((row for row in e.oracle.get("agreement", ()) if row["data"] == "movies"), None)
+    if row is None or "active" not in row:
+        return None
+    active, values = np.array(row["active"], bool).ravel(), np.array(row["heads"])  # (L*H,), (N,L*H)
+    if active.all() or not active.any():
+        return None
+    return Quantity(values[:, active].mean(1) - values[:, ~active].mean(1))
+
+
+def location(e: Evidence) -> Iterator[Statement]:
+    for data, criterion, words in (
+        ("cifar", Criterion.above(0.0), "late"),
+        ("mlqe", Criterion(high=0.0), "early"),
+    ):
+        grids = e.heads.get((data, "students"))
+        yield Statement(f"{data}: the weights of the heads are in {words} layers", criterion, lateness(grids))
+
+
+def lateness(grids: np.ndarray | None) -> Quantity | None:
+    """Of each fit: where the weights are, from -1/2 (first layer) to 1/2 (last layer)."""
+    if grids is None or grids.shape[1] < 2:
+        return None
+    layers = grids.sum(2)
+    places = np.arange(layers.shape[1]) / (layers.shape[1] - 1) - 0.5
+    return Quantity((layers * places).sum(1) / layers.sum(1))
+
+
+def what_is_said_matters(e: Evidence) -> Iterator[Statement]:
+    for data in EVERYWHERE:
+        for method in (ALL, SMAT):
+            yield from _over(e, data, method, f"shuffled {method}", Criterion.above(0.0))
+
+
+def outer_loss(e: Evidence) -> Iterator[Statement]:
+    for data in EVERYWHERE:
+        yield from _over(e, data, SMAT, NONE, Criterion.above(0.0))
+
+
+CLAIMS = (
+    Claim(1, "students taught by SMaT predict the teacher best", "Tables 1 and 3", smat_first),
+    Claim(
+        2,
+        "attention of all layers helps, that of the last layer only with many texts",
+        "Tables 1, 3, 5",
+        attention_helps,
+    ),
+    Claim(3, "gradients do not help, but for quality estimation", "Tables 1, 3, 5", gradients_do_not_help),
+    Claim(4, "heads found by SMaT agree best with people", "Tables 2 and 4", plausible),
+    Claim(
+        5, "sparse head weights teach best, and the active heads are the plausible ones", "Table 7, Figure 5", sparse
+    ),
+    Claim(
+        6, "which layers teach depends on the task: late for images, early for quality estimation", "Figure 5", location
+    ),
+    Claim(
+        7, "what an explanation says matters: the same shares on wrong tokens teach less", "ours", what_is_said_matters
+    ),
+    Claim(8, "SMaT's heads teach a fresh student, without the outer loss on further texts", "ours", outer_loss),
+)

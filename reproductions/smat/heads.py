@@ -1,0 +1,132 @@
+"""The best layer and head, chosen with rationales (heads.json), and pictures of the heads (Figures 3, 4, 7, 8).
+
+Needs the trained teachers and the fitted heads of the store; `page --update` calls it. What is not there is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import assay
+from assay.evaluation import METRICS
+from assay.evaluation.plausibility._oracle import head_agreement
+from assay.experiments.plan import Plan
+from assay.experiments.store import Store
+from assay.experiments.study import StudyCell
+from assay.explainers.learned.parts.all_heads import plot_all_heads
+from assay.explainers.learned.scaffold import load_heads
+
+from .claims import AUC
+
+HEADS_FILE = "heads.json"
+SENTENCE = "a modest pleasure that never outstays its welcome"
+SHOWN = ("gradient_x_input", "integrated_gradients(steps=10, baseline=zero)", "attention_logits")
+PARTS = {"movies": [AUC], "mlqe": [f"auc(words=sum, part={part})" for part in ("text", "text_pair")]}
+
+
+def measure_heads(plans: Mapping[str, Plan], store: Store, output: Path) -> None:
+    """Write heads.json, and draw the heads of the first model of each plan."""
+    rows = []
+    for data, metrics in PARTS.items():
+        for cell in plans[data].cells:
+            model = _model(cell, store)
+            if cell.name != "plausibility" or model is None:
+                continue
+            name = data if data == "movies" else cell.data.name.removesuffix("_dev").replace("_", "-")
+            rows += [_row(name, cell, model, metric, _fitted(plans[data], store)) for metric in metrics]
+    if rows:
+        (output / HEADS_FILE).write_text(json.dumps({"agreement": rows}) + "\n", encoding="utf-8")
+    (output / "figures").mkdir(exist_ok=True)
+    _draw_text(plans["movies"], store, output / "figures")
+    _draw_image(plans["cifar"], store, output / "figures")
+
+
+def _model(cell: StudyCell, store: Store) -> Any:
+    keys = cell.model.needs
+    return cell.model.open(store.artifacts) if all(store.get(key) is not None for key in keys) else None
+
+
+def _fitted(plan: Plan, store: Store) -> Path | None:
+    """The folder of the heads that a plan fits, if it is there."""
+    keys = [job.key for job in plan.fits if store.get(job.key) is not None]
+    return store.artifacts.path(keys[0]) if keys else None
+
+
+def _row(name: str, cell: StudyCell, model: Any, metric: str, fitted: Path | None) -> dict[str, Any]:
+    measured = METRICS.make(metric)
+    examples = [e for e in cell.data.load() if e.rationales]
+    found = head_agreement(model, examples, measured)
+    used = _used(model, examples, measured)
+    layer, head = found.best_layer, found.best_head
+    row = {
+        "data": name,
+        "metric": metric,
+        "examples": used,
+        "best layer": {"place": layer[0], "values": layer[1].round(6).tolist()},
+        "best head": {"place": head[0], "values": head[1].round(6).tolist()},
+        "heads": found.heads.reshape(len(found.heads), -1).round(4).tolist(),
+    }
+    return row if fitted is None else row | {"active": (load_heads(fitted).grid > 0).tolist()}
+
+
+def _used(model: Any, examples: list[Any], metric: Any) -> list[str]:
+    """The names of the texts that the metric measures."""
+    explained = assay.explain(model, examples, "attention_logits", progress=False)
+    pairs = zip(examples, explained, strict=True)
+    return [example.id for example, found in pairs if metric.measure(found, example) is not None]
+
+
+def _draw_text(plan: Plan, store: Store, folder: Path) -> None:
+    fitted, models = _fitted(plan, store), [m for cell in plan.cells if (m := _model(cell, store)) is not None]
+    if fitted is None or not models:
+        return
+    methods = [*SHOWN, f"scaffold('{fitted}')"]
+    found = [assay.explain(models[0], SENTENCE, method, progress=False) for method in methods]
+    figure = _axes(len(found), 1, (8, 0.9 * len(found)))
+    for axis, attribution in zip(figure.axes, found, strict=True):
+        scores = np.asarray(attribution.scores, float)
+        axis.imshow(scores[None] / np.abs(scores).max(), cmap="PuOr_r", vmin=-1, vmax=1, aspect="auto")
+        axis.set_xticks(range(len(scores)), [unit.text for unit in attribution.units])
+        axis.set_yticks([])
+        axis.set_title(
+            "smat" if "scaffold" in str(attribution.method) else str(attribution.method.name), fontsize=9, loc="left"
+        )
+    figure.savefig(folder / "figure3.png", dpi=144)
+    _save(plot_all_heads(models[0], next(iter(assay.load_dataset([{"text": SENTENCE}])))), folder / "figure8.png")
+
+
+def _draw_image(plan: Plan, store: Store, folder: Path) -> None:
+    models = [(cell, m) for cell in plan.cells if (m := _model(cell, store)) is not None]
+    if not models:
+        return
+    cell, model = models[0]
+    example = cell.data.load()[0]
+    found = [assay.explain(model, example, method, progress=False) for method in SHOWN]
+    figure = _axes(1, len(found) + 1, (2.4 * (len(found) + 1), 2.6))
+    figure.axes[0].imshow(found[0].picture)
+    side = round(len(found[0].scores) ** 0.5)
+    for axis, attribution in zip(figure.axes[1:], found, strict=True):
+        scores = np.asarray(attribution.scores, float).reshape(side, side)
+        axis.imshow(scores, cmap="RdBu_r", vmin=-np.abs(scores).max(), vmax=np.abs(scores).max())
+        axis.set_title(attribution.method.name, fontsize=8)
+    for axis in figure.axes:
+        axis.set_axis_off()
+    figure.savefig(folder / "figure4.png", dpi=144)
+    _save(plot_all_heads(model, example), folder / "figure7.png")
+
+
+def _axes(rows: int, columns: int, size: tuple[float, float]) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    figure.subplots(rows, columns)
+    return figure
+
+
+def _save(drawn: Any, path: Path) -> None:
+    drawn[0, 0].figure.savefig(path, dpi=110)

@@ -1,0 +1,120 @@
+"""Write results.md and its figures from the packed records.
+
+    python -m reproductions.smat.page [--output FOLDER]
+    python -m reproductions.smat.page --update [--store ~/.cache/assay-smat/store]
+
+Needs neither data nor models. `--update` first adds the finished records of a store to records.jsonl.xz, and measures
+the best layer and head and draws the heads (heads.json, figures); it reads the plans, which needs the data and models
+that they name. What has not been run is marked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from assay.experiments.archive import pack_records, read_archive
+from assay.experiments.plan import Plan, read_plan
+from assay.experiments.store import Store
+from assay.studies.simulate.study import Simulate
+
+from .claims import AUC
+from .evidence import Evidence, Place, evidence
+from .figures import draw
+from .heads import HEADS_FILE, measure_heads
+from .tables import claim_table, normaliser_table, plausibility_table, statement_list, student_table
+
+HERE = Path(__file__).parent
+STORE = Path("~/.cache/assay-smat/store")
+PLANS = {"sst": "sst.yaml", "movies": "movies.yaml", "cifar": "cifar.yaml", "mlqe": "mlqe.yaml"}
+SAME = {"others": "students", "more_texts": "students"}  # parts of one table
+RECORDS, INDEX = "records.jsonl.xz", "index.json"
+INTRODUCTION = """# SMaT: results
+
+"Learning to Scaffold: Optimizing Model Explanations for Teaching" (Fernandes et al. 2022) at a small scale;
+[README.md](README.md) says what was run and how. A score is the agreement of a student with its teacher in percent
+(Pearson's r x 100 for quality estimation) on texts that no student has seen. `smat` is a fresh student that the frozen
+heads teach; `smat, own student` learnt while they were found, as in the paper, and profits from the outer loss on
+further texts. `shuffled` controls are told the same shares on the wrong tokens.
+
+Median [quartiles] over seeds as in the paper, <u>underlined</u> where the quartiles are above those of `none`; gains
+with 95 % intervals over seeds and texts. The paper's numbers are of larger models, other data and more texts.
+"""
+
+
+def update(store: Store, output: Path = HERE) -> tuple[int, int]:
+    """Pack the finished records of the plans and write the index; how many, of all."""
+    plans = {data: read_plan(HERE / name, store) for data, name in PLANS.items()}
+    places = [asdict(place) for data, plan in plans.items() for place in _places(data, plan)]
+    counts = pack_records([replace(plan, cells=()) for plan in plans.values()], store, output / RECORDS)
+    (output / INDEX).write_text(json.dumps(places, indent=1) + "\n", encoding="utf-8")
+    measure_heads(plans, store, output)
+    return counts
+
+
+def _places(data: str, plan: Plan) -> Iterator[Place]:
+    for cell in plan.cells:
+        # a language pair is a data set of its own; the students of all pairs of one plan are those of the first
+        place = _pair(cell.data.name) or data
+        for job in cell.jobs:
+            if not isinstance(cell.study, Simulate):
+                yield Place(job.key, place, cell.name, "evaluate")
+                continue
+            tags = job.tags
+            size, seed = int(tags.get("size", 0)), int(tags.get("seed", 0))
+            study = SAME.get(cell.name, cell.name)
+            yield Place(job.key, data, study, str(tags["step"]), str(tags.get("method", "")), size, seed)
+
+
+def _pair(name: str) -> str | None:
+    """The language pair in the name of a data set of rationales, such as ro-en."""
+    found = name.removesuffix("_dev").replace("_", "-")
+    return found if len(found) == 5 and found[2] == "-" else None
+
+
+def read(folder: Path = HERE) -> Evidence:
+    """The evidence of the packed records; none if nothing has been run."""
+    if not (folder / INDEX).is_file() or not (folder / RECORDS).is_file():
+        return Evidence()
+    by_key = {item.record.key: item.record for item in read_archive(folder / RECORDS)}
+    places = [Place(**place) for place in json.loads((folder / INDEX).read_text(encoding="utf-8"))]
+    heads = folder / HEADS_FILE
+    oracle = json.loads(heads.read_text(encoding="utf-8")) if heads.is_file() else {}
+    return evidence(((place, by_key[place.key]) for place in places if place.key in by_key), oracle)
+
+
+def page(e: Evidence, figures: dict[str, str]) -> str:
+    pair = [f"auc(words=sum, part={part})" for part in ("text", "text_pair")]
+    parts = [INTRODUCTION, "## Claims\n", claim_table(e)]
+    parts += ["## Table 1: SST sentences (paper: IMDB)\n", student_table(e, 1, "sst")]
+    parts += ["## Table 2: plausibility, ERASER movies\n", plausibility_table(e, 2, "movies", [AUC])]
+    parts += ["## Table 7: normalisers of the head weights, SST (paper: MLQE, Pearson's r)\n", normaliser_table(e)]
+    parts += ["## Table 3: CIFAR-10 (paper: CIFAR-100)\n", student_table(e, 3, "cifar")]
+    parts += ["## Table 5: quality estimation, Romanian to English (paper: six pairs)\n", student_table(e, 5, "mlqe")]
+    for name in ("ro-en",):
+        title = f"## Table 6: plausibility, {name}, source and translation apart\n"
+        parts += [title, plausibility_table(e, 6, name, pair, ("text", "text_pair"))]
+    parts += ["## Figures\n", *(f"![{title}](figures/{name})\n\n{title}\n" for name, title in figures.items())]
+    return "\n".join([*parts, "## Statements\n", statement_list(e)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--update", action="store_true", help="first add the finished records of the store")
+    parser.add_argument("--store", type=Path, default=STORE, help="store folder of `assay run`, for --update")
+    parser.add_argument("--output", type=Path, default=HERE, help="folder of the records and the page")
+    options = parser.parse_args()
+    if options.update:
+        done, jobs = update(Store(options.store.expanduser()), options.output)
+        print(f"{done} of {jobs} jobs have records")
+    e = read(options.output)
+    figures = draw(e, options.output / "figures")
+    (options.output / "results.md").write_text(page(e, figures).rstrip() + "\n", encoding="utf-8")
+    print(options.output / "results.md")
+
+
+if __name__ == "__main__":
+    main()

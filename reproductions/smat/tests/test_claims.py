@@ -1,0 +1,125 @@
+"""Claims and page on made-up evidence: each claim holds where the paper is right, and fails where it is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assay.statistics.claims import Outcome, Verdict
+from reproductions.smat.claims import AUC, CLAIMS, NORMALISERS, STATIC, active_gap, lateness
+from reproductions.smat.evidence import Evidence, Place, Room, evidence
+from reproductions.smat.page import page
+from reproductions.smat.published import ALL, LAST, OWN, SMAT, columns, published, short_name
+
+TEXTS, SEEDS = 300, 8
+PAPER = {
+    "none": 0.7,
+    "uniform": 0.7,
+    ALL: 0.78,
+    LAST: 0.65,
+    **dict.fromkeys(("gradient", "gradient_x_input", "integrated_gradients"), 0.65),
+    SMAT: 0.85,
+    OWN: 0.9,
+}
+
+
+def room(rates: dict[str, float], seed: int = 0) -> Room:
+    """Students that agree with the teacher on a share of the texts, nested so that better ones know more of them."""
+    rng = np.random.default_rng(seed)
+    answers = rng.integers(0, 2, TEXTS)
+    hard = rng.random(TEXTS)
+    outputs = {}
+    for name, rate in rates.items():
+        right = hard + 0.05 * rng.standard_normal((SEEDS, TEXTS)) < rate
+        outputs[name] = np.where(right, answers, 1 - answers)
+    return Room(answers, outputs)
+
+
+def scored(rates: dict[str, float]) -> Room:
+    """Students of scores, whose noise makes them correlate as wanted."""
+    rng = np.random.default_rng(3)
+    answers = rng.standard_normal(TEXTS)
+    outputs = {
+        name: answers + rng.standard_normal((SEEDS, TEXTS)) * (1 / rate**2 - 1) ** 0.5 for name, rate in rates.items()
+    }
+    return Room(answers, outputs)
+
+
+def made_up(rates: dict[str, float], sign: float = 1.0) -> Evidence:
+    rng = np.random.default_rng(1)
+    rates = rates | {f"shuffled {name}": rates["none"] for name in (ALL, SMAT)}
+    quality = rates | {"gradient": rates["none"] + 0.1 * sign}
+    worse = {study: room(rates | {OWN: rates[OWN] - 0.1 * sign}) for study in NORMALISERS}
+    rooms = {("sst", "students"): {125: room(rates), 500: room(rates)}, ("cifar", "students"): {200: room(rates)}}
+    rooms |= {("sst", study): {125: found} for study, found in worse.items()} | {
+        ("mlqe", "students"): {250: scored(quality)}
+    }
+    late, early = np.zeros((SEEDS, 4, 3)), np.zeros((SEEDS, 4, 3))
+    late[:, 3 if sign > 0 else 0], early[:, 0 if sign > 0 else 3] = 1 / 3, 1 / 3
+    means = {SMAT: 0.8, **dict.fromkeys(STATIC, 0.8 - 0.2 * sign), "best head (oracle)": 0.8 if sign > 0 else 0.95}
+    plausible = {
+        ("movies", AUC): {
+            m: {str(i): mean + 0.02 * rng.standard_normal() for i in range(60)} for m, mean in means.items()
+        }
+    }
+    active = [[True, False]] if sign > 0 else [[False, True]]
+    oracle = {"agreement": [{"data": "movies", "active": active, "heads": [[0.8 + 0.01 * i, 0.5] for i in range(6)]}]}
+    sparse = late if sign > 0 else np.full((SEEDS, 4, 3), 1 / 12)
+    return Evidence(
+        rooms,
+        plausible,
+        {("sst", "students"): sparse, ("cifar", "students"): late, ("mlqe", "students"): early},
+        oracle,
+    )
+
+
+def test_claims_are_reproduced_where_the_numbers_are_the_papers() -> None:
+    e = made_up(PAPER)
+    verdicts = {claim.number: claim.judge(e).verdict for claim in CLAIMS}
+    assert verdicts == dict.fromkeys(range(1, 9), Verdict.REPRODUCED)
+    people = CLAIMS[3].judge(e).findings[-1]
+    assert people.outcome == Outcome.NOT_TESTABLE
+
+
+def test_claims_are_contradicted_where_the_numbers_are_the_opposite() -> None:
+    turned = {name: 1.45 - rate for name, rate in PAPER.items()}
+    e = made_up(turned, sign=-1.0)
+    verdicts = {claim.number: claim.judge(e).verdict for claim in CLAIMS}
+    assert verdicts == dict.fromkeys(range(1, 9), Verdict.CONTRADICTED)
+
+
+def test_what_was_not_run_is_incomplete_and_the_page_is_written() -> None:
+    assert {claim.judge(Evidence()).verdict for claim in CLAIMS} == {Verdict.INCOMPLETE}
+    assert page(Evidence(), {}).count("Not run yet.") == 6
+    text = page(made_up(PAPER), {"figure5-sst.svg": "Figure 5"})
+    assert "| 1 | students taught by SMaT predict the teacher best | Tables 1 and 3 | reproduced" in text
+    assert "81.72 [81.24:81.75]" in text
+    assert "| smat, own student |" in text
+    assert "(figures/figure5-sst.svg)" in text
+
+
+def test_records_become_rooms_of_the_seeds_that_all_have() -> None:
+    class Kept:
+        def __init__(self, rows: object) -> None:
+            self.rows, self.provenance = rows, {}
+
+    placed = [(Place("a", "sst", "students", "ask"), Kept({"answers": {"test": [0, 1, 1]}}))]
+    for method, seeds in (("none", (0, 1)), ("scaffold, own student", (0,))):
+        for seed in seeds:
+            rows = {"outputs": [0, 1, seed]} | ({"heads": [[0.0, 1.0]]} if method != "none" else {})
+            placed.append((Place(f"{method}{seed}", "sst", "students", "student", method, 5, seed), Kept(rows)))
+    e = evidence(placed)
+    found = e.room("sst", "students", 5)
+    assert {name: rows.tolist() for name, rows in found.outputs.items()} == {"none": [[0, 1, 0]], OWN: [[0, 1, 0]]}
+    assert e.heads["sst", "students"].shape == (1, 1, 2)
+    assert e.gain("sst", 5, OWN, "none").interval(0.95).value == 0
+
+
+def test_places_of_heads_and_names_and_published_numbers() -> None:
+    assert lateness(np.array([[[0.0], [1.0]]])).values.tolist() == [0.5]
+    assert active_gap(made_up(PAPER)).values[0] == pytest.approx(0.3)
+    assert (short_name("shuffled scaffold(meta=implicit)"), short_name("attention_logits")) == (f"shuffled {SMAT}", ALL)
+    assert columns(1, "imdb") == ["500", "1000", "2000"]
+    assert str(published()[1, "imdb", SMAT, "500"]) == "91.48 [91.40:91.56]"
+    assert published()[6, "ro-en", "best head", "text_pair"].value == 0.75
+    assert str(published()[7, "mlqe", ALL, "softmax"]) == "0.73"
