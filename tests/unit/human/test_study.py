@@ -124,12 +124,12 @@ def test_a_ready_study_sets_what_the_paper_says(tmp_path):
     assert (folder.study.order, folder.study.colours, folder.study.annotators) == ("fixed", "published", 3)
     assert (folder.study.repeats, folder.study.seed, len(folder.examples)) == (0, 4, 3)
     assert sorted(folder.methods().values()) == [
-        "average_attention",
+        "attention_logits",
         "gradient_x_input",
         "integrated_gradients",
         "occlusion",
     ]
-    attention = next(code for code, name in folder.methods().items() if name == "average_attention")
+    attention = next(code for code, name in folder.methods().items() if name == "attention_logits")
     assert folder.unsigned == (attention,)
 
 

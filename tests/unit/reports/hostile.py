@@ -153,6 +153,7 @@ def plan_report_page() -> str:
         states={"a": "done", "b": "failed"},
         counts=lambda: {(EVIL, EVIL): Counter(done=1, failed=2)},
         why=lambda state: {EVIL: 2},
+        retrained=lambda: {EVIL: 2},
     )
     folder = Path("report")
     file = folder / EVIL.replace("/", "_")
