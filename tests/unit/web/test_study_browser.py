@@ -21,9 +21,9 @@ SCREENSHOTS = os.environ.get("ASSAY_SCREENSHOTS")  # a folder to keep pictures o
 
 
 @contextmanager
-def serving(study: Path) -> Iterator[str]:
+def serving(study: Path, *options: str) -> Iterator[str]:
     """`assay serve --study` in a process of its own; the link that makes the administrator."""
-    command = [sys.executable, "-m", "assay", "serve", "--study", str(study), "--port", "0"]
+    command = [sys.executable, "-m", "assay", "serve", "--study", str(study), "--port", "0", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process.stdout.readline().strip()
@@ -203,3 +203,22 @@ def test_the_accessibility_checker_finds_nothing_serious(tmp_path: Path) -> None
         for path in ("/study", "/study/tasks/1", "/study/manage"):
             seat.go(path)
             assert seat.axe() == [], path
+
+
+def test_an_administrator_creates_a_study_on_a_phone(tmp_path: Path) -> None:
+    """What is wrong is said above the form, which keeps what was typed; then the study is there."""
+    options = ("--model", "builtin", "--data", "builtin")
+    with serving(tmp_path / "study", *options) as setup, Seat(at(setup), 390, dark=True) as seat:
+        seat.register(setup, "Ada")
+        seat.go("/study/manage/new")
+        assert seat.sticks_out() == []
+        if SCREENSHOTS:
+            seat.picture(Path(SCREENSHOTS) / "create-390-dark.png")
+        seat.fill(methods="occlusion, gradientt", examples="3", title="Which one?")
+        seat.click("form.create button.primary")
+        seat.until_text("gradientt")
+        assert seat.one("[name=title]").get_attribute("value") == "Which one?"
+        seat.fill(methods="occlusion, gradient_x_input")
+        seat.click("form.create button.primary")
+        seat.until_text("3 examples, 2 methods")
+        assert [message for message in seat.errors() if "event-stream" not in message] == []
