@@ -76,6 +76,12 @@ class Seat(Browser):
         self.click("form button.primary")
         self.until_text("0 of 5 answered")
 
+    def save(self) -> None:
+        """Save & next, and wait for the next page: it would overtake whatever is opened before it has come."""
+        here = self.driver.current_url
+        self.click('button[value="next"]')
+        self.until(lambda: self.driver.current_url != here, "the answer was not saved")
+
     def answer_all(self, *ranks: int) -> None:
         """Answer open tasks until there is none."""
         for _ in range(10):
@@ -84,7 +90,7 @@ class Seat(Browser):
                 return
             self.click("a.button")
             self.rank(*ranks)
-            self.click('button[value="next"]')
+            self.save()
         raise AssertionError(self.text)
 
     def errors(self) -> list[str]:
