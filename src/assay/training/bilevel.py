@@ -1,8 +1,8 @@
 """The gradient of a student's later loss with respect to what it was taught: bilevel optimisation (SMaT, section 5).
 
 The student takes a step p' = update(p, g), with g the gradient of L_sim + beta KL(e(phi) || e_S(p)) on its texts. How
-would its loss on other texts change with phi? Two answers: unrolled, exact through one step or several; implicit, as if p
-were a minimum.
+would its loss on other texts change with phi? Two answers: unrolled, exact through one step or several; implicit, as if
+p were a minimum.
 """
 
 from __future__ import annotations
