@@ -89,10 +89,6 @@ def sides(model: Model, words: int = WORDS) -> dict[str, Callable[[], Any]]:
 
     def meta() -> None:
         for _ in range(STEPS):
-            Bilevel(student.train(), Update(RATE, CLIP, DECAY), BETA).gradient(phi, lesson, exam)
-
-    def unrolled() -> None:
-        for _ in range(STEPS):
             Bilevel(student.train(), Update(RATE, CLIP, DECAY), BETA).unrolled(phi, [lesson], exam)
 
     def literal_meta() -> None:
@@ -100,7 +96,7 @@ def sides(model: Model, words: int = WORDS) -> dict[str, Callable[[], Any]]:
             Bilevel(literal.train(), Update(RATE, CLIP, DECAY), BETA).unrolled(phi, [lesson], exam)
 
     bare = bare_steps(model, item, taught)
-    return {"student": ours, "bare": bare, "meta": meta, "unrolled": unrolled, "literal": literal_meta}
+    return {"student": ours, "bare": bare, "meta": meta, "literal": literal_meta}
 
 
 def bare_steps(model: Model, item: Any, taught: Tensor) -> Callable[[], None]:
@@ -140,7 +136,7 @@ def bare_steps(model: Model, item: Any, taught: Tensor) -> Callable[[], None]:
 
 def best_times(runs: int, words: int) -> dict[str, float]:
     """Best processor seconds of a step; each side has a model of its own, without the hooks of the others."""
-    prepared = {name: sides(small_model(), words)[name] for name in ("student", "bare", "meta", "unrolled", "literal")}
+    prepared = {name: sides(small_model(), words)[name] for name in ("student", "bare", "meta", "literal")}
     times: dict[str, list[float]] = {name: [] for name in prepared}
     for run in range(runs + 1):
         for name, side in prepared.items():
@@ -156,7 +152,6 @@ def ratios(best: dict[str, float], tokens: int) -> list[tuple[str, str, str]]:
     return [
         (f"{texts}student's step / bare step with the same losses", f"{step / best['bare']:.2f}", "at most 1.2"),
         (f"{texts}step of the heads / student's step", f"{best['meta'] / step:.2f}", ""),
-        (f"{texts}the same by second derivatives / student's step", f"{best['unrolled'] / step:.2f}", ""),
         (f"{texts}literal, with whole maps / student's step", f"{best['literal'] / step:.2f}", ""),
     ]
 

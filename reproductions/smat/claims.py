@@ -7,15 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assay.evaluation.simulability.verdict import FEWEST
 from assay.statistics.claims import Criterion, Judgement, Statement, judge
+from assay.statistics.estimates import Measured
 from assay.statistics.quantities import Quantity
 
-from .evidence import NONE, Evidence
+from .evidence import NONE, Evidence, Gain
 from .published import ALL, GRADIENTS, LAST, OWN, SMAT
 
 CLASSES = ("sst", "cifar")  # Tables 1 and 3
 EVERYWHERE = (*CLASSES, "mlqe")
 STATIC = (ALL, LAST, *GRADIENTS)
+MORE = {NONE, ALL, SMAT, OWN}  # run with more texts too (`more_texts`); the others only with the fewest
 NORMALISERS = ("softmax", "entmax15", "no_normaliser")
 AUC = "auc(words=sum)"
 MARGIN = 0.01  # of an agreement or a correlation: a smaller difference does not matter
@@ -36,11 +39,23 @@ class Claim:
 
 
 def _over(e: Evidence, data: str, method: str, other: str, criterion: Criterion) -> Iterator[Statement]:
-    """One statement per number of texts; one that was not run if there is none."""
+    """One statement per number of texts that the plans run both with; one that was not run if there is none."""
     words = "is no better than" if criterion == Criterion.not_above(MARGIN) else "is better than"
-    for size in e.sizes(data) or [0]:
+    both = {name.removeprefix("shuffled ") for name in (method, other)} <= MORE
+    for size in e.sizes(data)[: None if both else 1] or [0]:
         texts = f", {size:,} examples" if size else ""
-        yield Statement(f"{data}{texts}: {method} {words} {other}", criterion, e.gain(data, size, method, other))
+        yield _students(f"{data}{texts}: {method} {words} {other}", criterion, e.gain(data, size, method, other))
+
+
+def _students(text: str, criterion: Criterion, gain: Gain | None) -> Statement:
+    """A statement about students; too few of them decide nothing, as in the study itself."""
+    return _enough(text, criterion, gain, FEWEST if gain is None else len(gain.first), "students")
+
+
+def _enough(text: str, criterion: Criterion, quantity: Measured | None, count: int, what: str) -> Statement:
+    if count >= FEWEST:
+        return Statement(text, criterion, quantity)
+    return Statement(text, criterion, None, f"{count} {what}, and fewer than {FEWEST} decide nothing")
 
 
 def smat_first(e: Evidence) -> Iterator[Statement]:
@@ -55,7 +70,7 @@ def attention_helps(e: Evidence) -> Iterator[Statement]:
         yield from _over(e, data, ALL, NONE, Criterion.above(0.0))
     few = min(e.sizes("sst"), default=0)
     gain = e.gain("sst", few, LAST, NONE)
-    yield Statement("sst, fewest examples: the last layer does not help", Criterion.not_above(MARGIN), gain)
+    yield _students("sst, fewest examples: the last layer does not help", Criterion.not_above(MARGIN), gain)
 
 
 def gradients_do_not_help(e: Evidence) -> Iterator[Statement]:
@@ -78,7 +93,7 @@ def sparse(e: Evidence) -> Iterator[Statement]:
     few = min(e.sizes("sst"), default=0)
     for study in NORMALISERS:
         gap = e.between("sst", few, OWN, "students", study)
-        yield Statement(f"sst: sparsemax is better than {study}", Criterion.above(0.0), gap)
+        yield _students(f"sst: sparsemax is better than {study}", Criterion.above(0.0), gap)
     grids = e.heads.get(("sst", "students"))
     shares = None if grids is None else Quantity((grids > 0).mean((1, 2)))
     yield Statement("sst: fewer than half of the heads are active", Criterion(high=0.5), shares)
@@ -102,7 +117,8 @@ def location(e: Evidence) -> Iterator[Statement]:
         ("mlqe", Criterion(high=0.0), "early"),
     ):
         grids = e.heads.get((data, "students"))
-        yield Statement(f"{data}: the weights of the heads are in {words} layers", criterion, lateness(grids))
+        text, fits = f"{data}: the weights of the heads are in {words} layers", FEWEST if grids is None else len(grids)
+        yield _enough(text, criterion, lateness(grids), fits, "fits")
 
 
 def lateness(grids: np.ndarray | None) -> Quantity | None:

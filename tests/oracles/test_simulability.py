@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -13,7 +15,7 @@ from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.evaluation.simulability.scores import drawn_weights, over_seeds_and_texts, simulability
 from assay.evaluation.simulability.shares import entropy, shares, shuffled
-from assay.evaluation.simulability.verdict import judge
+from assay.evaluation.simulability.verdict import FEWEST, fewest, judge
 from assay.studies.simulate.explained import Lesson, explained, lessons, read, uniform, write
 from assay.training.classifier import task_loss
 from assay.training.encoded import encode_dataset
@@ -259,6 +261,25 @@ def test_five_students_give_no_verdict():
     assert found["good"].verdict == "undecided"
     assert found["good"].gains["none"].p >= 0.0625
     assert found["good"].gains["none"].interval.low > 0.2
+
+
+def test_more_methods_need_more_students():
+    """The smallest p of n seeds, 2 / 2^n, times the number of methods; "no effect" needs a test that could find one."""
+    assert [fewest(k) for k in (0, 1, 2, 3, 4, 6, 7, 12, 13)] == [FEWEST, FEWEST, 7, 7, 8, 8, 9, 9, 10]
+    for k in range(1, 40):
+        assert k * 2.0 ** (1 - fewest(k)) <= 0.05 < k * 2.0 ** (2 - fewest(k))
+    skills = {"none": 0.6} | dict.fromkeys("abc", 0.9) | {f"shuffled {name}": 0.6 for name in "abc"}
+    for students, verdict in ((6, "undecided"), (7, "teaches")):
+        found = _judged(skills, students=students)
+        assert {found[name].verdict for name in "abc"} == {verdict}
+        assert math.isinf(found["a"].gains["none"].power) == (verdict == "undecided")
+
+
+def test_controls_do_not_cost_the_methods_power():
+    skills = {"none": 0.6, "a": 0.9, "shuffled a": 0.6}
+    more = skills | {f"control {i}": 0.6 for i in range(20)}
+    alone, among = (_judged(given, students=6)["a"].gains["none"].p for given in (skills, more))
+    assert alone == among == 2 / 2**6
 
 
 def test_median_and_quartiles_are_numpy_s():

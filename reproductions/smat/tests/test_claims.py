@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -88,6 +90,19 @@ def test_claims_are_contradicted_where_the_numbers_are_the_opposite() -> None:
     assert verdicts == dict.fromkeys(range(1, 9), Verdict.CONTRADICTED)
 
 
+def test_three_students_decide_nothing() -> None:
+    """As in the study itself, however clear the difference."""
+    e = made_up(PAPER)
+    whole = e.rooms["mlqe", "students"][250]
+    few = Room(whole.answers, {name: rows[:3] for name, rows in whole.outputs.items()})
+    heads = {**e.heads, ("mlqe", "students"): e.heads["mlqe", "students"][:3]}
+    e = replace(e, rooms={**e.rooms, ("mlqe", "students"): {250: few}}, heads=heads)
+    found = [f for claim in CLAIMS for f in claim.judge(e).findings if f.statement.text.startswith("mlqe")]
+    assert len(found) == 6
+    assert {f.outcome for f in found} == {Outcome.NOT_TESTABLE}
+    assert "3 students, and fewer than 6 decide nothing" in page(e, {})
+
+
 def test_what_was_not_run_is_incomplete_and_the_page_is_written() -> None:
     assert {claim.judge(Evidence()).verdict for claim in CLAIMS} == {Verdict.INCOMPLETE}
     assert page(Evidence(), {}).count("Not run yet.") == 6
@@ -122,4 +137,4 @@ def test_places_of_heads_and_names_and_published_numbers() -> None:
     assert columns(1, "imdb") == ["500", "1000", "2000"]
     assert str(published()[1, "imdb", SMAT, "500"]) == "91.48 [91.40:91.56]"
     assert published()[6, "ro-en", "best head", "text_pair"].value == 0.75
-    assert str(published()[7, "mlqe", ALL, "softmax"]) == "0.73"
+    assert str(published()[7, "mlqe", ALL, "softmax"]) == "0.7345 [0.7335:0.7390]"

@@ -12,7 +12,9 @@ import pytest
 
 from assay.experiments.plan import read_plan
 from assay.experiments.store import Store
-from reproductions.smat.claims import NORMALISERS
+from assay.statistics.claims import Outcome
+from reproductions.smat.claims import CLAIMS, NORMALISERS
+from reproductions.smat.evidence import Evidence, Room
 from reproductions.smat.page import PLANS, _places
 from reproductions.smat.published import NAMES, OWN, SMAT, short_name
 
@@ -85,6 +87,32 @@ def test_the_students_of_table_1_and_7(small_data: Path, monkeypatch: pytest.Mon
     static = set(NAMES.values()) - {OWN} | {"gradient", "gradient_x_input"}
     assert set(counts) == static | {f"shuffled {name}" for name in static} | {OWN, "none", "uniform"}
     assert SMAT in counts
+
+
+def test_no_statement_about_students_is_left_open_by_the_plans(
+    small_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the claims compare is what the plans train."""
+    rng, answers = np.random.default_rng(0), np.arange(40) % 2
+    said: dict[tuple[str, str], dict[int, dict[str, set[int]]]] = {}
+    for data in ("sst", "cifar", "mlqe"):
+        for place in _places(data, plan_of(PLANS[data], small_data, monkeypatch)):
+            if place.step == "student":
+                methods = said.setdefault((data, place.study), {}).setdefault(place.size, {})
+                methods.setdefault(short_name(place.method), set()).add(place.seed)
+    rooms = {
+        cell: {
+            size: Room(answers, {m: rng.integers(0, 2, (len(seeds), 40)) for m, seeds in methods.items()})
+            for size, methods in sizes.items()
+        }
+        for cell, sizes in said.items()
+    }
+    findings = [f for claim in CLAIMS for f in claim.judge(Evidence(rooms)).findings]
+    left = [f.statement.text for f in findings if f.outcome == Outcome.NOT_RUN]
+    assert [text for text in left if not text.startswith("movies") and "heads" not in text] == []
+    few = [f.statement.text for f in findings if "3 students" in f.statement.reason]
+    assert few
+    assert all(text.startswith("mlqe") for text in few)
 
 
 @pytest.mark.parametrize("name", [*PLANS.values(), "full/imdb.yaml", "full/mlqe.yaml"])

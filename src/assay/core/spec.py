@@ -205,6 +205,8 @@ def _is_plain(hint: Any) -> bool:
 
 
 def _checked(owner: str, key: str, value: Value, hint: Any) -> Any:
+    if typing.get_origin(hint) is tuple and isinstance(value, int | float):
+        value = (value,)  # one number where several may be given
     if not _fits(value, hint):
         raise SpecError(f"{owner}: {key}={_show(value)} is not allowed; {key} must be {_describe(hint)}")
     check_numbers(f"{owner}: {key}", value)
@@ -234,7 +236,8 @@ def _describe(hint: Any) -> str:
     if origin in (typing.Union, types.UnionType):
         return " or ".join(_describe(arg) for arg in args if arg is not type(None))
     if origin is tuple:
-        return f"a list of {_describe(args[0])}"
+        several = {int: "whole numbers", float: "numbers", str: "words"}
+        return f"a list of {several.get(args[0]) or _describe(args[0])}"
     words = {int: "a whole number", float: "a number", bool: "True or False", str: "a word", type(None): "None"}
     return words.get(hint, getattr(hint, "__name__", str(hint)))
 

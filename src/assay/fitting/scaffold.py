@@ -109,12 +109,10 @@ class Teaching:
         bilevel = Bilevel(search.student, Update(s.learning_rate, s.clip, s.weight_decay), s.beta)
         lesson = Lesson(item.batch, item.gold, lambda phi: self.explanation(item, phi))
         exam, seed = self._exam(int(search.taken + search.skipped)), int(torch.randint(2**62, ()))
-        if s.meta == "unrolled":
-            gradient = bilevel.unrolled(search.phi, [lesson] * s.steps, exam, seed)
-        elif s.meta == "implicit":
+        if s.meta == "implicit":
             gradient = bilevel.implicit(search.phi, lesson, exam, seed, s.steps)
         else:
-            gradient = bilevel.gradient(search.phi, lesson, exam, seed)
+            gradient = bilevel.unrolled(search.phi, [lesson] * s.steps, exam, seed)
         search.move(gradient, s.meta_rate, s.meta_clip)
         self.counts.update(taken=int(search.taken), skipped=int(search.skipped))
 

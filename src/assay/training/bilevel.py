@@ -1,8 +1,8 @@
 """The gradient of a student's later loss with respect to what it was taught: bilevel optimisation (SMaT, section 5).
 
 The student takes a step p' = update(p, g), with g the gradient of L_sim + beta KL(e(phi) || e_S(p)) on its texts. How
-would its loss on other texts change with phi? Three answers: exact for one step without second derivatives, because phi
-enters g only as the weights of log e_S; unrolled through any number of steps; implicit, as if p' were a minimum.
+would its loss on other texts change with phi? Two answers: unrolled, exact through one step or several; implicit, as if
+p were a minimum.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, jvp
+from torch.func import functional_call
 
 from assay.models import hooks
 from assay.models.encoding import Batch
-from assay.training.teaching import SMALLEST, Student, divergence, simulation_loss
+from assay.training.teaching import Student, divergence, simulation_loss
 
 Parameters = Mapping[str, Tensor]
 
@@ -77,87 +77,54 @@ class Bilevel:
     update: Update
     beta: float
 
-    def gradient(self, phi: Tensor, lesson: Lesson, exam: Exam, seed: int = 0) -> Tensor:
-        """Exact for one step: the direction in which the exam pulls the parameters, then how phi pushes that way.
-
-        d loss / d phi = -beta d/d phi mean_b sum_t e(phi)_t D_u log e_S,t with u = (dp'/dg)^T d loss / dp'.
-        """
-        with hooks.twice_differentiable():
-            start = self._parameters()
-            gradients = self._gradients(start, lesson, phi.detach(), seed, graph=False)
-            leaves = {name: g.detach().requires_grad_() for name, g in gradients.items()}
-            pull = _grad(self._exam(self.update(_fixed(start), leaves), exam), leaves)
-            return self._push(phi, lesson, pull, seed)
-
     def unrolled(self, phi: Tensor, lessons: list[Lesson], exam: Exam, seed: int = 0) -> Tensor:
-        """Exact for several steps, through second derivatives."""
+        """Exact for as many steps as there are lessons.
+
+        One step costs two student's steps (lesson, exam) and a pass back through the lesson's gradient, which reuses
+        its activations: a forward-mode derivative of log e_S would give the same, but runs the lesson again.
+        """
+        leaf, parameters = phi.detach().requires_grad_(), self._parameters()
         with hooks.twice_differentiable():
-            parameters: dict[str, Tensor] = dict(self._parameters())
-            leaf = phi.detach().requires_grad_()
             for i, lesson in enumerate(lessons):
-                gradients = self._gradients(parameters, lesson, leaf, seed + i, graph=True)
-                parameters = self.update(parameters, gradients)
-            (found,) = torch.autograd.grad(self._exam(parameters, exam), leaf)
-        return found
+                parameters = self.update(parameters, self._gradients(parameters, lesson, leaf, seed + i))
+        return _grad(self._exam(parameters, exam), {"phi": leaf})["phi"]
 
     def implicit(self, phi: Tensor, lesson: Lesson, exam: Exam, seed: int = 0, terms: int = 3) -> Tensor:
         """As if the student had converged: -(d loss/dp) H^-1 d²L/dp dphi, H^-1 by a Neumann series of `terms` terms."""
+        leaf, parameters = phi.detach().requires_grad_(), self._parameters()
         with hooks.twice_differentiable():
-            parameters = self._parameters()
-            gradients = self._gradients(parameters, lesson, phi.detach(), seed, graph=True)
-            term = _grad(self._exam(parameters, exam), parameters)
-            total = dict(term)
-            for _ in range(terms):
-                curved = _grad(_dot(gradients, term), parameters, keep=True)
-                term = {name: t - self.update.rate * curved[name] for name, t in term.items()}
-                total = {name: t + term[name] for name, t in total.items()}
-            pull = {name: -self.update.rate * t for name, t in total.items()}
-            return self._push(phi, lesson, pull, seed)
+            gradients = self._gradients(parameters, lesson, leaf, seed)
+        term = _grad(self._exam(parameters, exam), parameters)
+        total = dict(term)
+        for _ in range(terms):
+            curved = _grad(_dot(gradients, term), parameters, keep=True)
+            term = {name: t - self.update.rate * curved[name] for name, t in term.items()}
+            total = {name: t + term[name] for name, t in total.items()}
+        return -self.update.rate * _grad(_dot(gradients, total), {"phi": leaf})["phi"]
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
     def _parameters(self) -> dict[str, Tensor]:
         named = self.student.named_parameters()
-        return {f"student.{n}": p.detach().clone().requires_grad_() for n, p in named if p.requires_grad}
+        return {name: p.detach().clone().requires_grad_() for name, p in named if p.requires_grad}
 
-    def _gradients(
-        self, parameters: Parameters, lesson: Lesson, phi: Tensor, seed: int, *, graph: bool
-    ) -> dict[str, Tensor]:
-        outputs, own = self._run(parameters, lesson.batch, seed)
-        loss = simulation_loss(outputs, lesson.gold) + self.beta * divergence(lesson.explanation(phi), own)
-        return _grad(loss, parameters, graph=graph)
-
-    def _run(self, parameters: Parameters, batch: Batch, seed: int) -> tuple[Tensor, Tensor]:
-        """Outputs and explanation with other parameters; the seed fixes dropout."""
+    def _gradients(self, parameters: Parameters, lesson: Lesson, phi: Tensor, seed: int) -> dict[str, Tensor]:
+        """The student's gradients as functions of its parameters and of phi; the seed fixes dropout."""
         torch.default_generator.manual_seed(seed)
-        out: tuple[Tensor, Tensor] = functional_call(_Explaining(self.student), dict(parameters), (batch,))
-        return out
+        named = {f"student.{name}": p for name, p in parameters.items()}
+        outputs, own = functional_call(_Explaining(self.student), named, (lesson.batch,))
+        loss = simulation_loss(outputs, lesson.gold) + self.beta * divergence(lesson.explanation(phi), own)
+        return _grad(loss, parameters, graph=True)
 
     def _exam(self, parameters: Parameters, exam: Exam) -> Tensor:
+        """The loss without explanations; differentiated once, so fused kernels may be used."""
         training = self.student.training
         self.student.eval()
         try:
-            outputs, _ = functional_call(_Explaining(self.student), dict(parameters), (exam.batch,))
+            outputs = functional_call(self.student, dict(parameters), (exam.batch,))
         finally:
             self.student.train(training)
         return simulation_loss(outputs, exam.gold)
-
-    def _push(self, phi: Tensor, lesson: Lesson, pull: Parameters, seed: int) -> Tensor:
-        """How phi moves the gradient along `pull`: its explanation weighs how log e_S changes in that direction."""
-
-        def logs(parameters: dict[str, Tensor]) -> Tensor:
-            return self._run(parameters, lesson.batch, seed)[1].clamp(SMALLEST, 1 - SMALLEST).log()
-
-        point = _fixed(self._parameters())
-        along = jvp(logs, (point,), ({n: u.detach() for n, u in pull.items()},))[1].detach()
-        leaf = phi.detach().requires_grad_()
-        pushed = -self.beta * (lesson.explanation(leaf) * along).sum(1).mean()
-        (found,) = torch.autograd.grad(pushed, leaf)
-        return found
-
-
-def _fixed(parameters: Parameters) -> dict[str, Tensor]:
-    return {name: p.detach() for name, p in parameters.items()}
 
 
 def _grad(loss: Tensor, parameters: Parameters, *, graph: bool = False, keep: bool = False) -> dict[str, Tensor]:

@@ -16,6 +16,7 @@ import assay
 import toys
 from assay.core.errors import SpecError, UnsupportedError
 from assay.experiments.store import Store
+from assay.fitting.methods.scaffold import ScaffoldFit
 from assay.fitting.scaffold import text_mark
 from assay.models.load import load_model, save_model
 from assay.studies.simulate.explained import read
@@ -61,6 +62,22 @@ def test_controls_always_run_and_explanations_are_computed_once(room: Path, tmp_
     assert set(shown) == {*names, "none", "uniform"}
     assert all(shown.count(name) == 4 for name in set(shown))  # 2 sizes, 2 seeds
     assert sum(isinstance(job.task, ExplainTask) for job in plan.jobs.values()) == 2
+
+
+def test_one_number_is_a_list_of_one(room: Path, tmp_path: Path) -> None:
+    """--sizes 10, sizes=10 and sizes: 10 in a plan."""
+    alone, listed = (plan_of(room, tmp_path, sizes=sizes) for sizes in (10, (10,)))
+    assert set(alone.jobs) == set(listed.jobs)
+    with pytest.raises(assay.SpecError, match=r"sizes=many is not allowed; sizes must be a list of whole numbers"):
+        plan_of(room, tmp_path, sizes="many")
+    with pytest.raises(assay.SpecError, match="sizes"):
+        plan_of(room, tmp_path, sizes=0)
+
+
+def test_heads_with_negative_weights_are_active() -> None:
+    task = ScaffoldTask(None, ScaffoldFit(normaliser="none"), 5, 0, "")
+    found = {row["metric"]: row["value"] for row in task.tidy({"score": 1.0, "skipped": 0, "heads": [[0.5, -0.5, 0]]})}
+    assert found["active_heads"] == 2
 
 
 def test_the_papers_weights_are_used_and_others_tried(room: Path, tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ or only that something was said?
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -29,6 +30,11 @@ TEACHES, REGULARISES, HURTS, NO_EFFECT, UNDECIDED = (
 Verdict = Literal["teaches", "helps like any explanation", "hurts", "no effect found", "undecided"]
 ALPHA = 0.05
 FEWEST = 6  # students below which no paired test can be significant: 2 / 2^5 = .06
+
+
+def fewest(methods: int) -> int:
+    """Students below which no paired test is significant after Holm's correction: 2 / 2^n x methods > .05."""
+    return max(FEWEST, 1 + math.ceil(math.log2(max(methods, 1) / ALPHA)))
 
 
 @dataclass(frozen=True)
@@ -74,12 +80,15 @@ def judge(
     drawn = {name: simulability(rows, teacher, weights) for name, rows in outputs.items()}
     compared = [(m, c) for m in outputs if m != none for c in (none, controls.get(m, none)) if c in outputs]
     compared = list(dict.fromkeys(compared))
-    p = _corrected({pair: _test(*(scores[name] for name in pair)) for pair in compared}, none)
+    methods = [m for m in controls if m in outputs]
+    p = _corrected({pair: _test(*(scores[name] for name in pair)) for pair in compared}, none, methods)
     gains: dict[str, dict[str, Gain]] = {name: {} for name in outputs}
     for method, control in compared:
         difference = scores[method] - scores[control]
         interval = over_seeds_and_texts(difference, np.subtract(drawn[method], drawn[control]))
-        power = detectable(float(difference.std(ddof=1)), len(difference)) if len(difference) > 1 else math.inf
+        alpha = ALPHA / max(len(methods), 1)  # what Holm asks of the clearest difference
+        sd = float(difference.std(ddof=1)) if len(difference) > 1 else math.nan
+        power = detectable(sd, len(difference), alpha=alpha)
         gains[method][control] = Gain(control, interval, p[method, control], power)
     quarters = {name: quartiles(rows) for name, rows in scores.items()}
     return {
@@ -89,16 +98,18 @@ def judge(
             quarters[name][0],
             quarters[name][1:],
             gains[name],
-            verdict_of(gains[name], none, controls[name], len(rows)) if name in controls else None,
+            verdict_of(gains[name], none, controls[name], enough=len(rows) >= fewest(len(methods)))
+            if name in controls
+            else None,
             name != none and quarters[name][1] > quarters[none][2],
         )
         for name, rows in scores.items()
     }
 
 
-def verdict_of(gains: Mapping[str, Gain], none: str, control: str, students: int) -> Verdict:
+def verdict_of(gains: Mapping[str, Gain], none: str, control: str, *, enough: bool) -> Verdict:
     """Teaching needs both: better than nothing, and better than the same shares on the wrong tokens."""
-    if students < FEWEST or not {none, control} <= set(gains):
+    if not enough or not {none, control} <= set(gains):
         return "undecided"
     over_none, over_shuffled = gains[none].clear, gains[control].clear
     if over_none < 0:
@@ -112,13 +123,17 @@ def _test(method: Reals, control: Reals) -> float:
     return paired_test(method, control) if len(method) > 1 else 1.0
 
 
-def _corrected(p: Mapping[tuple[str, str], float], none: str) -> dict[tuple[str, str], float]:
-    """Holm's correction over the methods, once for the question "against none", once for "against shuffled"."""
+def _corrected(p: Mapping[tuple[str, str], float], none: str, methods: Sequence[str]) -> dict[tuple[str, str], float]:
+    """Holm's correction over the methods, once for the question "against none", once for "against shuffled".
+
+    Controls against none are a family of their own: they are not judged, and must not cost the methods power.
+    """
+    families: dict[tuple[bool, bool], list[tuple[str, str]]] = defaultdict(list)
+    for pair in p:
+        families[pair[0] in methods, pair[1] == none].append(pair)
     out: dict[tuple[str, str], float] = {}
-    for family in (True, False):
-        pairs = [pair for pair in p if (pair[1] == none) == family]
-        if pairs:
-            out |= zip(pairs, holm(np.array([p[pair] for pair in pairs])).tolist(), strict=True)
+    for pairs in families.values():
+        out |= zip(pairs, holm(np.array([p[pair] for pair in pairs])).tolist(), strict=True)
     return out
 
 

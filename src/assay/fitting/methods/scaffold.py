@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from assay.core.errors import SpecError
 from assay.core.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range, check_ranges
 from assay.training.recipe import Recipe
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from assay.fitting.run import FitRun
     from assay.models.model import Model
 
-Meta = Literal["one_step", "unrolled", "implicit"]
+Meta = Literal["unrolled", "implicit"]
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,11 @@ class ScaffoldFit:
     """Weight of the explanation in the student's loss."""
     outer: float = 0.3
     """Share of the texts that the student is examined on instead of learning from."""
-    meta: Meta = "one_step"
-    """Gradient of the heads: one_step (exact for the student's next step), unrolled (through several steps) or
-    implicit (as if the student had converged)."""
+    meta: Meta = "unrolled"
+    """Gradient of the heads: unrolled (exact, through the student's next steps) or implicit (as if the student had
+    converged)."""
     steps: int = 1
-    """Steps that are unrolled, or terms of the Neumann series (implicit)."""
+    """Steps of the student that are unrolled, or terms of the Neumann series (implicit)."""
     meta_rate: float = 0.005
     """Learning rate of the heads (Adam)."""
     meta_clip: float = 5.0
@@ -65,8 +64,6 @@ class ScaffoldFit:
         check_ranges(self, epochs=COUNT, batch_size=COUNT, patience=COUNT, steps=COUNT, seed=Range(0, whole=True))
         check_ranges(self, learning_rate=POSITIVE, meta_rate=POSITIVE, meta_clip=POSITIVE, clip=POSITIVE, beta=POSITIVE)
         check_ranges(self, weight_decay=NOT_NEGATIVE, outer=Range(0.05, 0.95))
-        if self.meta == "one_step" and self.steps != 1:
-            raise SpecError(f"steps={self.steps} is for meta=unrolled or implicit; give that too, or leave steps out")
 
     def recipe(self, selection: str) -> Recipe:
         """The settings of the training loop for the student."""

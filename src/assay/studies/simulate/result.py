@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from assay.core.printable import printable
 from assay.core.render import write_page
 from assay.evaluation.simulability.verdict import (
-    FEWEST,
     HURTS,
     NO_EFFECT,
     REGULARISES,
@@ -24,6 +23,7 @@ from assay.evaluation.simulability.verdict import (
     UNDECIDED,
     Gain,
     Judged,
+    fewest,
     judge,
 )
 from assay.experiments.status import Status
@@ -186,7 +186,9 @@ def _sentence(group: Students, size: int, judged: Mapping[str, Judged]) -> str:
         if (found := [m for m, j in judged.items() if j.verdict == verdict])
     ]
     best = f"without explanations: {group.score} {_shown(judged[NONE].mean.value, group)}"
-    few = f"; fewer than {FEWEST} students can give no verdict" if students < FEWEST else ""
+    methods = sum(j.verdict is not None for j in judged.values())
+    about = f" on {methods} methods" if methods > 1 else ""
+    few = f"; fewer than {needed} students can give no verdict{about}" if students < (needed := fewest(methods)) else ""
     return f"{head}, {'; '.join(clauses)}{few} ({best})."
 
 

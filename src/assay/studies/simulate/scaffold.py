@@ -16,7 +16,7 @@ from assay.experiments.job import JobContext, JobResult, Row
 from assay.explainers.learned.scaffold import Scaffold
 from assay.fitting.methods.scaffold import ScaffoldFit
 from assay.fitting.run import FitRun
-from assay.fitting.scaffold import fit_heads
+from assay.fitting.scaffold import VANISHED, fit_heads
 from assay.studies.simulate.explained import write
 from assay.studies.simulate.tasks import Classroom, examined, explain_texts, labelled, rows_of
 from assay.training.checkpoint import remove_checkpoint
@@ -86,7 +86,8 @@ class ScaffoldTask:
     def tidy(self, rows: Any) -> Iterator[Row]:
         yield {"metric": "simulability", "value": rows["score"]}
         yield {"metric": "skipped", "value": rows["skipped"]}
-        yield {"metric": "active_heads", "value": sum(weight > 0 for layer in rows["heads"] for weight in layer)}
+        weights = [weight for layer in rows["heads"] for weight in layer]
+        yield {"metric": "active_heads", "value": sum(abs(weight) > VANISHED for weight in weights)}
 
     @property
     def spec(self) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class Simulate:
     sizes: tuple[int, ...] = (500, 1000)
     """Numbers of texts that students learn from."""
     seeds: int = 10
-    """Students per method and size; fewer than 6 give no verdict."""
+    """Students per method and size; fewer than 6 give no verdict, nor fewer than 8 on five methods."""
     recipe: str = RECIPE
     """How students are trained."""
     beta: float | None = None
