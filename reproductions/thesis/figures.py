@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from assay.core.errors import InputError
 from assay.reports.aggregate import points
 from assay.reports.figures import Panel, bars, curves, lines
 
@@ -67,7 +68,7 @@ def _by_architecture(data: str, metrics: Sequence[str], methods: Sequence[str]) 
     def draw(e: Evidence, path: Path) -> bool:
         panels = []
         for study in ("probability", "logit"):
-            rows = _select(e, data, study, ARCHITECTURES, methods)
+            rows = _select(e, data, study, _explained(e, data, study), methods)
             if rows and (study == "probability" or methods == PLAIN):
                 panels += [_panel(rows, metric, f"explaining the {study}") for metric in metrics]
         if panels:
@@ -75,6 +76,12 @@ def _by_architecture(data: str, metrics: Sequence[str], methods: Sequence[str]) 
         return bool(panels)
 
     return draw
+
+
+def _explained(e: Evidence, data: str, study: str) -> list[str]:
+    """The architectures that a study explained: random rankings alone are no figure."""
+    grids = {row["grid"] for row in e.rows.get(data, ()) if row["study"] == study}
+    return [grid for grid in ARCHITECTURES if grid in grids]
 
 
 def _randomised(data: str, mode: str, grids: Sequence[str]) -> Callable[[Evidence, Path], bool]:
@@ -132,7 +139,12 @@ def _same_axis(panels: Sequence[Panel]) -> list[Panel]:
 
 
 def _parameters(e: Evidence) -> dict[str, float]:
-    return {r["grid"]: float(r["parameters"]) for r in e.models if r["grid"] in SIZES and r["parameters"]}
+    """The sizes on the x axis; without one its points would be left out in silence."""
+    sizes = {row["grid"]: row["parameters"] for row in e.models if row["grid"] in SIZES}
+    unknown = [grid for grid, size in sizes.items() if not size]
+    if unknown:
+        raise InputError(f"the index has no size of {', '.join(unknown)}; run --update where the trained models are")
+    return {grid: float(size) for grid, size in sizes.items()}
 
 
 FIGURES = (

@@ -74,11 +74,11 @@ def model_table(e: Evidence) -> str:
     for (data, grid), trainings in groups.items():
         first = trainings[0]
         marks = [f"{r['validation_accuracy']:.3f}{' (skipped)' if r['skipped'] else ''}" for r in trainings]
-        size = millions(first["parameters"]) if first["parameters"] else "?"
+        size = millions(first["parameters"]) if first["parameters"] else "–"
         base = Path(str(first["base"])).name if first["pretrained"] else first["base"]
         floor = e.floor(grid, data)
         best_rank = "" if floor.gap is not None else f"{floor.mean:.3f}"
-        shown = [TITLES[data], NAMES.get(grid, grid), f"`{base}`", size, str(first["layers"]), ", ".join(marks)]
+        shown = [TITLES[data], NAMES.get(grid, grid), f"`{base}`", size, str(first["layers"] or "–"), ", ".join(marks)]
         rows.append([*shown, best_rank])
     heads = ("data", "model", "base", "parameters", "layers", "validation accuracy by training", "E[1/n]")
     return f"## Models\n\n{table(heads, rows)}\n{MODEL_NOTE}\n"

@@ -139,7 +139,7 @@ def fit_texts_to(
             objective,
             lambda module: {name: held_out.value(module)},
             settings.recipe,
-            key=f"{texts.fingerprint} {model.fingerprint} {Spec.of(_portable(settings))}{begun or ''}",
+            key=run.key or f"{texts.fingerprint} {model.fingerprint} {Spec.of(_portable(settings))}{begun or ''}",
             resume_key=held_out.texts.fingerprint,
             folder=run.folder,
             on_check=run.on_check,

@@ -46,6 +46,7 @@ class FitRun:
     on_trial: OnTrial | None = None
     progress: bool | None = None  # show a bar; None: on a terminal
     save_seconds: float = 60.0
+    key: str | None = None  # seeds all that is drawn; None: data, model and settings
 
 
 class Fit(Protocol):

@@ -48,18 +48,22 @@ def searched(model: Model, train: Dataset, validation: Dataset, settings: AmlFit
     done = sum(trial.state.is_finished() for trial in study.trials)
     study.sampler = optuna.samplers.TPESampler(seed=seed_of("search", settings.seed, done) % 2**32)
     trials = max(0, settings.search - done)
-    study.optimize(_ShortFit(optuna, texts, held_out, short), n_trials=trials, callbacks=[tell])
+    study.optimize(_ShortFit(optuna, texts, held_out, short, key), n_trials=trials, callbacks=[tell])
     return replace(settings, **study.best_trial.params)
 
 
 @dataclass(frozen=True)
 class _ShortFit:
-    """The value of a trial: the best validation of a short fit with the weights it suggests."""
+    """The value of a trial: the best validation of a short fit with the weights it suggests.
+
+    All trials draw alike, so that they differ by their weights alone: short fits depend much on the order of the texts.
+    """
 
     optuna: Any
     texts: FitTexts
     held_out: Validation
     settings: AmlFit
+    key: str
 
     def __call__(self, trial: Any) -> float:
         weights = {name: trial.suggest_float(name, 0.0, 1.0) for name in WEIGHTS}
@@ -74,7 +78,7 @@ class _ShortFit:
             if trial.should_prune():
                 raise self.optuna.TrialPruned
 
-        run = FitRun(on_check=report, progress=False)
+        run = FitRun(on_check=report, progress=False, key=self.key)
         fit_texts_to(self.texts, self.held_out, replace(self.settings, **weights), {}, run)
         return max(found) if criterion.better == "higher" else min(found)
 

@@ -17,6 +17,11 @@ from assay.explainers import METHODS
 from assay.explainers.learned.parts import folder as folders
 from assay.faithfulness.criterion import criterion_of
 from assay.fitting import aml as fitting
+from assay.fitting.methods.aml import AmlFit
+from assay.fitting.search import _ShortFit
+from assay.fitting.source import WEIGHTS
+from assay.fitting.texts import fit_texts
+from assay.fitting.validation import Validation
 from assay.models.load import load_model
 from toys import bert, bert_hf, byte_bpe, gpt2, gpt2_hf, wordpiece
 
@@ -441,3 +446,20 @@ def test_search_resumes_and_reuses_the_best_weights(tmp_path):
     assert {n: explainer.card["settings"][n] for n in best.weights} == best.weights
     assay.fit(model, texts, output=tmp_path / "e", search=4, overwrite=True, **settings)
     assert len(seen) == 4, "trials that are there count"
+
+
+def test_trials_of_a_search_differ_by_their_weights_alone():
+    """Adam does not see a common factor of all losses: with the same draws such trials pass through the same values."""
+    optuna = pytest.importorskip("optuna")
+    model, data = planted_model(), assay.load_dataset(planted_texts(60))
+    settings = AmlFit(objective="masking", epochs=2, batch_size=8, validate_every=0.5)
+    texts = fit_texts(model, data)
+    short = _ShortFit(optuna, texts, Validation(texts, settings.criterion, settings.soft), settings, "a key")
+    seen = []
+    for factor in (1.0, 0.5):
+        trial = optuna.trial.FixedTrial(dict.fromkeys(WEIGHTS, factor))
+        trial.report = lambda value, step: seen.append(value)
+        short(trial)
+    half = len(seen) // 2
+    assert len(set(seen[:half])) > 1, "the fit moves"
+    assert seen[:half] == pytest.approx(seen[half:], abs=1e-4)
