@@ -168,7 +168,9 @@ class _Joined:
 
     def _shown(self, cell: Cell, rows: Mapping[str, Any], seconds: Mapping[str, list[float]]) -> None:
         for method, pairs in rows["passes"].items():
-            self.passes[cell][short_name(method)] += [sum(pair) for pair in pairs]
+            counted = [sum(pair) for pair in pairs]
+            alone = [units + 1 for units, *_ in rows["unit_counts"]]  # other methods may have run its masks before it
+            self.passes[cell][short_name(method)] += alone if method == "occlusion" else counted
         for method, spent in seconds.items():
             self.seconds[cell][short_name(method)] += spent
         for method, by_name in rows.get("counts", {}).items():

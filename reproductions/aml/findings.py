@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from assay.explainers.learned.parts.worth import doubt
 from assay.statistics.bootstrap import Interval
 
 from . import claims as c
 from .aim import DEFAULT, PUBLISHED, Aim, aims
 from .beside import LAST, NAMES, means, number, short
 from .claims import ABLATED, CELLS, CHEAP, CLAIMS, IMDB, LANGUAGE, MOVIES, SST
-from .evidence import Cell, Evidence
+from .evidence import CONTROL, Cell, Evidence
 from .published import ENCODERS, places
 
 LEAD = "comprehensiveness"
@@ -129,6 +130,30 @@ def _without_g(e: Evidence) -> Iterator[str]:
         )
 
 
+def _doubtful(e: Evidence) -> Iterator[str]:
+    """Fits that learnt nothing which a random order does not know."""
+    parts = [
+        f"`{name}` on {place(cell)} ({number(found['best'])}, random {number(found['random'])})"
+        for cell, fits in e.fits.items()
+        for name, card in fits.items()
+        if (found := card["validation"]) and doubt(card)
+    ]
+    if parts:
+        yield f"**Fits in doubt**, not clearly better than a random order on their own dev texts: {'; '.join(parts)}."
+
+
+def _search(e: Evidence) -> Iterator[str]:
+    first, second = e.weights(SST, "searched"), e.weights(SST, "searched_sufficiency")
+    if first is not None and second is not None:
+        yield (
+            f"**Weights of the losses**: the search found L_inv {first['inverse']:.2f} and L_p "
+            f"{first['preservation']:.2f} for comprehensiveness, {second['inverse']:.2f} and "
+            f"{second['preservation']:.2f} for sufficiency. The paper says that L_inv is larger for the first and L_p "
+            "for the second. One search for each decides neither; before the first weights were seen, claim 5 counted "
+            "them as exact numbers."
+        )
+
+
 def _ablation(e: Evidence) -> Iterator[str]:
     shown = means(e, (ABLATED,), ("full", "without_preservation", "without_inverse", "l1"))
     if shown != "not run":
@@ -189,9 +214,9 @@ def _warm(e: Evidence) -> Iterator[str]:
 
 def _limits(e: Evidence) -> Iterator[str]:
     if e.values:
-        texts = max(len(e.columns(cell, LEAD, ["random"]).get("random", ())) for cell in CELLS)
+        counts = [f"{len(columns[CONTROL])} of {place(x)}" for x in CELLS if (columns := e.columns(x, LEAD, [CONTROL]))]
         yield (
-            f"**Limits**: at most {texts} test texts of a data set, one training of each model and one fit of each "
+            f"**Limits**: few test texts ({', '.join(counts)}), one training of each model and one fit of each "
             "explainer; intervals are over texts and say nothing about other seeds. MiniLM has a fifth of the "
             "parameters of BERT base, and SmolLM2 a fiftieth of those of Llama 2."
         )
@@ -204,7 +229,9 @@ WRITERS = (
     _without_g,
     _hindsight,
     _fitted,
+    _doubtful,
     _warm,
+    _search,
     _ablation,
     _language,
     _rationales,

@@ -298,6 +298,7 @@ def statement_list(e: Evidence) -> str:
 
 
 def _line(finding: Finding) -> str:
-    bounds = finding.interval
+    bounds, statement = finding.interval, finding.statement
     numbers = "" if bounds is None else f" {bounds.value:.3f} [{bounds.low:.3f}, {bounds.high:.3f}];"
-    return f"- {finding.statement.text}:{numbers} {finding.outcome} (allowed: {finding.statement.criterion})"
+    why = f": {statement.reason}" if statement.reason else ""
+    return f"- {statement.text}:{numbers} {finding.outcome}{why} (allowed: {statement.criterion})"

@@ -48,7 +48,7 @@ def card(**settings):
         "settings": weights,
         "metric": "comprehensiveness(protocol=aml)",
         "better": "higher",
-        "validation": {"best": 0.5, "random": 0.1},
+        "validation": {"best": 0.5, "random": 0.1, "error": 0.05},
         "curve": [{"step": 8, "value": 0.5}, {"step": 16, "value": 0.4}],
         "data": {"train": {"examples": 1000}},
     }
@@ -153,6 +153,10 @@ def test_the_page_of_evidence_like_the_papers():
     assert "| 8 of 16 |" in text, "the best check of each fit"
     assert "50% are not in the text" in text
     assert "IMDB, 200 units" in text
+    assert "Fits in doubt" not in text
+    e = made_up()
+    e.fits[SST]["paml"]["validation"]["best"] = 0.15  # less than two standard errors above random
+    assert "**Fits in doubt**, not clearly better than a random order on their own dev texts: `paml` on SST" in page(e)
 
 
 def test_the_aim_is_judged_on_the_same_texts_and_in_the_direction_of_the_metric():
