@@ -146,7 +146,8 @@ def test_an_explainer_without_its_rivals_has_not_been_compared():
 def test_the_page_of_evidence_like_the_papers():
     text = page(made_up())
     assert re.search(
-        r"\| 1 \| fAML, by its last step.* \| SST2: fAML \.467.* \| SST: fAML, last step \.60.*reproduced", text
+        r"\| 1 \| fAML, by its last step.* \| SST2: fAML \.467.* \| SST: fAML by its last step \.(599|60\d).*reproduced",
+        text,
     )
     assert "0.50, 0.50, 0.50 (reused from searched)" in text
     assert "(search of 30 trials)" in text
