@@ -145,10 +145,8 @@ def test_an_explainer_without_its_rivals_has_not_been_compared():
 
 def test_the_page_of_evidence_like_the_papers():
     text = page(made_up())
-    assert re.search(
-        r"\| 1 \| fAML, by its last step.* \| SST2: fAML \.467.* \| SST: fAML by its last step \.(599|60\d).*reproduced",
-        text,
-    )
+    row = next(line for line in text.splitlines() if line.startswith("| 1 |"))
+    assert re.search(r"SST2: fAML \.467.* SST: fAML by its last step \.(599|60\d).* reproduced", row)
     assert "0.50, 0.50, 0.50 (reused from searched)" in text
     assert "(search of 30 trials)" in text
     assert "| 8 of 16 |" in text, "the best check of each fit"
