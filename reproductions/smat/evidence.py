@@ -19,7 +19,7 @@ from assay.experiments.store import Record
 from assay.statistics.bootstrap import Interval
 from assay.statistics.quantities import Quantity
 
-from .published import short_name
+from .published import OWN, short_name
 
 NONE = "none"
 Values = Mapping[str, float]  # by example
@@ -134,25 +134,27 @@ def evidence(placed: Iterable[tuple[Place, Record | None]], oracle: Mapping[str,
     everything = list(placed)
     asked: dict[tuple[str, str], Any] = {}
     said: dict[tuple[str, str], Any] = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
-    heads: dict[tuple[str, str], Any] = defaultdict(dict)
+    heads: dict[tuple[str, str], Any] = defaultdict(lambda: defaultdict(dict))
     plausible: dict[tuple[str, str], Any] = defaultdict(lambda: defaultdict(dict))
     teachers: dict[str, Mapping[str, float]] = {}
     for place, record in everything:
         cell = (place.data, place.study)
         if place.step == "student":
-            said[cell][place.size][short_name(place.method)][place.seed] = record and record.rows["outputs"]
+            method = short_name(place.method)
+            said[cell][place.size][method][place.seed] = record and record.rows["outputs"]
+            if method == OWN:
+                heads[cell][place.size][place.seed] = record and record.rows["heads"]
         if record is None:
             continue
         if place.step == "ask":
             asked[cell] = np.asarray(record.rows["answers"]["test"])
-        elif place.step == "student" and "heads" in record.rows:
-            heads[cell][place.size, place.seed] = record.rows["heads"]
         elif place.step == "evaluate":
             _plausible(plausible, place.data, record.rows)
         elif place.step == "teacher":
             teachers[place.data] = record.rows["validation"]
     rooms = {cell: _rooms(by_size, asked[cell]) for cell, by_size in said.items() if cell in asked}
-    grids = {cell: np.array([grid for _, grid in sorted(by.items())]) for cell, by in heads.items()}
+    fits = {cell: [by for by in sizes.values() if None not in by.values()] for cell, sizes in heads.items()}
+    grids = {cell: np.array([by[seed] for by in whole for seed in sorted(by)]) for cell, whole in fits.items() if whole}
     known = _oracle(plausible, oracle or {})
     return Evidence(rooms, known, grids, oracle or {}, _seconds(everything), _done(everything), teachers)
 
@@ -172,11 +174,14 @@ def _rooms(by_size: Mapping[int, Any], answers: NDArray[Any]) -> dict[int, Room]
 
 
 def _done(placed: Iterable[tuple[Place, Record | None]]) -> dict[tuple[str, str], tuple[int, int]]:
-    """Finished jobs, and all jobs, by (data, part of the plan)."""
-    jobs: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
+    """Finished jobs, and all jobs, by (data, part of the plan); a job of several parts counts for the first."""
+    jobs: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    seen = set()
     for place, record in placed:
-        jobs[place.data, place.part or place.study][place.key] = record is not None
-    return {part: (sum(by.values()), len(by)) for part, by in jobs.items()}
+        if place.key not in seen:
+            seen.add(place.key)
+            jobs[place.data, place.part or place.study].append(record is not None)
+    return {part: (sum(done), len(done)) for part, done in jobs.items()}
 
 
 def _plausible(plausible: Any, data: str, rows: Any) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay.explainers.learned.parts.head_map import head_map_svg
 from assay.reports.aggregate import Point
-from assay.reports.figures import Panel, over
+from assay.reports.figures import Panel, bars, over
 
 from .evidence import Evidence
 from .tables import ORDER
@@ -26,10 +26,12 @@ def draw(e: Evidence, folder: Path) -> dict[str, str]:
     out = {}
     panels = [panel for data in TITLES if (panel := _panel(e, data)) is not None]
     if panels:
-        over(panels, folder / "students.png", "texts for each student", order=ORDER)
-        out["students.png"] = (
-            "Simulability over the number of texts: means over seeds with 95 % intervals, a dot per seed"
-        )
+        sizes = sorted({size for panel in panels for size in panel.places})
+        if all(len(panel.places) == 1 for panel in panels):  # no line can be drawn
+            bars(panels, {size: f"{size:,} examples" for size in sizes}, folder / "students.png", order=ORDER)
+        else:
+            over(panels, folder / "students.png", "texts for each student", order=ORDER)
+        out["students.png"] = "Simulability: means over seeds with 95 % intervals over seeds and texts, a dot per seed"
     for (data, study), grids in e.heads.items():
         if study == "students":
             name = f"figure5-{data}.svg"

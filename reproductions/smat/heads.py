@@ -6,6 +6,7 @@ Needs the trained teachers and the fitted heads of the store; `page --update` ca
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,13 +37,14 @@ PARTS = {"movies": [AUC], "mlqe": [f"auc(words=sum, part={part})" for part in ("
 
 
 def measure_heads(plans: Mapping[str, Plan], store: Store, output: Path) -> None:
-    """Write heads.json, and draw the heads of the first model of each plan."""
+    """Write heads.json for the finished studies of plausibility, and draw the heads of the first model of each plan."""
+    warnings.filterwarnings("ignore", message=".*longer than the model's")  # reviews are cut to 256 tokens
     rows = []
     for data, metrics in PARTS.items():
         for cell in plans[data].cells:
-            model = _model(cell, store)
-            if cell.name != "plausibility" or model is None:
+            if cell.name != "plausibility" or not all(store.get(job.key) for job in cell.jobs):
                 continue
+            model = _model(cell, store)
             name = data if data == "movies" else cell.data.name.removesuffix("_dev").replace("_", "-")
             rows += [_row(name, cell, model, metric, _fitted(plans[data], store)) for metric in metrics]
     if rows:

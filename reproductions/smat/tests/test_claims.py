@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+import lzma
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from assay.experiments.archive import PackedRecord
+from assay.experiments.store import Record, key_of
 from assay.statistics.claims import Outcome, Verdict
 from reproductions.smat.claims import AUC, CLAIMS, NORMALISERS, STATIC, active_gap, lateness
 from reproductions.smat.evidence import Evidence, Gain, Place, Room, evidence
-from reproductions.smat.page import PARTS, page
+from reproductions.smat.page import INDEX, PARTS, RECORDS, page, read
 from reproductions.smat.published import ALL, LAST, OWN, SMAT, columns, published, short_name
 from reproductions.smat.teaching import FURTHER, taught
 
@@ -149,6 +154,21 @@ def test_a_method_appears_when_all_its_students_are_finished() -> None:
     assert e.seconds == {"sst": 12.0}
     assert "study `students`: 6 of 7 jobs done." in page(e, {})
     assert evidence([asked, *students("none", (0, 1), missing=(1,))]).room("sst", "students", 5) is None
+
+
+def test_packed_records_are_read(tmp_path: Path) -> None:
+    asked = (Place("a", "sst", "students", "ask", part="students"), Kept({"answers": {"test": [0, 1, 1]}}))
+    lines, places = [], []
+    for place, kept in [asked, *students("none", (0, 1)), *students("gradient", (0, 1), missing=(1,))]:
+        spec = {"place": place.key}
+        places.append(asdict(replace(place, key=key_of(spec))))
+        if kept is not None:
+            lines.append(PackedRecord(Record(key_of(spec), spec, kept.rows, kept.provenance)).to_text())
+    (tmp_path / RECORDS).write_bytes(lzma.compress("".join(f"{line}\n" for line in lines).encode()))
+    (tmp_path / INDEX).write_text(json.dumps(places))
+    e = read(tmp_path)
+    assert set(e.room("sst", "students", 5).outputs) == {"none"}
+    assert e.done["sst", "students"] == (4, 5)
 
 
 def test_teaching_is_told_from_regularisation() -> None:

@@ -18,7 +18,7 @@ def simulability(students: NDArray[np.generic], teacher: NDArray[np.generic]) ->
 
     Classes (whole numbers): the share of texts on which student and teacher agree. Scores: Pearson's r.
     """
-    return contributions(students, teacher).mean(1)
+    return np.asarray(contributions(students, teacher).mean(1), np.float64)
 
 
 def contributions(students: NDArray[np.generic], teacher: NDArray[np.generic]) -> Reals:
@@ -28,7 +28,7 @@ def contributions(students: NDArray[np.generic], teacher: NDArray[np.generic]) -
     1975); 0 for a student, or a teacher, that always says the same.
     """
     if np.issubdtype(teacher.dtype, np.integer):
-        return (students == teacher).astype(np.float64)
+        return np.asarray(students == teacher, np.float64)
     x, y = (_standardised(np.asarray(rows, np.float64)) for rows in (students, teacher))
     r = (x * y).mean(1, keepdims=True)
     return np.asarray(r + x * y - r * (x**2 + y**2) / 2, np.float64)
@@ -39,7 +39,7 @@ def _standardised(rows: Reals) -> Reals:
     centred = rows - rows.mean(-1, keepdims=True)
     deviation = centred.std(-1, keepdims=True)
     constant = deviation <= 1e-12 * (np.abs(rows).max(-1, keepdims=True) + 1)
-    return np.where(constant, 0.0, centred / np.where(constant, 1.0, deviation))
+    return np.asarray(np.where(constant, 0.0, centred / np.where(constant, 1.0, deviation)), np.float64)
 
 
 def over_seeds_and_texts(
