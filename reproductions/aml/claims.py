@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.statistics.claims import Criterion, Judgement, Statement, judge
-from assay.statistics.quantities import Exact
 
 from .evidence import Cell, Evidence
 
@@ -39,6 +38,7 @@ CHEAP = 10  # the default explainer is compared with methods of up to so many ti
 MARGIN = 0.02  # of a probability: a smaller difference does not matter
 F1_MARGIN = 0.01
 WEIGHT_MARGIN = 0.1  # of a weight between 0 and 1
+ONE_SEARCH = "one search for each metric: other texts or another seed may give other weights"
 Methods = Callable[[str], str]  # the method that stands for a metric
 
 
@@ -106,11 +106,9 @@ def refined_over_searches(e: Evidence) -> Iterator[Statement]:
 
 
 def crossing(e: Evidence) -> Iterator[Statement]:
-    first, second = e.weights(SST, "searched"), e.weights(SST, "searched_sufficiency")
-    for weight, sign, words in (("inverse", 1, "comprehensiveness"), ("preservation", -1, "sufficiency")):
-        gap = None if first is None or second is None else Exact(sign * (first[weight] - second[weight]))
+    for weight, words in (("inverse", "comprehensiveness"), ("preservation", "sufficiency")):
         text = f"the weight {weight} that the search found is larger for {words}"
-        yield Statement(text, Criterion.above(WEIGHT_MARGIN), gap)
+        yield Statement(text, Criterion.above(WEIGHT_MARGIN), reason=ONE_SEARCH)
     yield _gain(e, "comprehensiveness", "without_preservation", "without_inverse")
     yield _gain(e, "sufficiency", "without_inverse_sufficiency", "without_preservation_sufficiency")
 
@@ -178,13 +176,14 @@ def rationales(e: Evidence) -> Iterator[Statement]:
 
 def default_in_best_group(e: Evidence) -> Iterator[Statement]:
     for cell in (*CELLS, ("sst", "roberta"), ("sst", "distilbert"), LANGUAGE):
-        rivals = e.within(cell, CHEAP, "logistic")
-        if rivals is None:
-            yield Statement(f"{cell[0]}, {cell[1]}: logistic", Criterion(low=-MARGIN))
-        for other in rivals or ():
+        rivals = e.within(cell, CHEAP, "logistic") or ()
+        if not rivals:
+            text = f"{cell[0]}, {cell[1]}: logistic is no worse than methods of up to {CHEAP} times its passes"
+            yield Statement(text, Criterion(low=-MARGIN))
+        for other in rivals:
             text = f"{cell[0]}, {cell[1]}: logistic is no worse than {other}"
             gain = e.gain(cell, "comprehensiveness", "logistic", other)
-            yield Statement(text, Criterion(low=-MARGIN, margin=MARGIN), gain)
+            yield Statement(text, Criterion(low=-MARGIN), gain)
 
 
 CLAIMS = (

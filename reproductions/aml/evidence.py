@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.core.spec import Spec, parse
 from assay.evaluation import METRICS
@@ -16,13 +17,19 @@ from assay.statistics.quantities import Exact, Quantity
 
 PLACES = ("_sst", "_rotten", "_emotion", "_distilbert")  # ends of names that only say where an explainer is used
 HINDSIGHT, SEARCHES, CONTROL = "selection=oracle", ("greedy",), "random"
+TRAINING = "training"  # name of the part that trains an explained model
 Cell = tuple[str, str]  # data, model
 Values = Mapping[str, float]  # by example
+Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """By (data, model): values of metric, method and example; costs and counts; cards of fits; shown explanations."""
+    """By (data, model): values of metric, method and example; costs and counts; cards of fits; shown explanations.
+
+    `trained` has the dev scores of the explained models, `units` the mean number of units of a text, and `records` how
+    many of the jobs of each study or fit have a record.
+    """
 
     values: Mapping[Cell, Mapping[str, Mapping[str, Values]]] = field(default_factory=dict)
     weights_of_examples: Mapping[Cell, Mapping[str, Values]] = field(default_factory=dict)  # by metric
@@ -31,6 +38,9 @@ class Evidence:
     counts: Mapping[Cell, Mapping[str, Mapping[str, list[int]]]] = field(default_factory=dict)
     fits: Mapping[Cell, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     shown: Mapping[Cell, Mapping[str, Mapping[str, Mapping[str, Any]]]] = field(default_factory=dict)  # method, example
+    trained: Mapping[Cell, Mapping[str, Any]] = field(default_factory=dict)
+    units: Mapping[Cell, float] = field(default_factory=dict)
+    records: Mapping[tuple[Cell, str], tuple[int, int]] = field(default_factory=dict)  # there, planned
 
     def of(self, cell: Cell, metric: str, method: str) -> Values | None:
         return self.values.get(cell, {}).get(metric, {}).get(method)
@@ -43,6 +53,26 @@ class Evidence:
         sign = 1 if METRICS.make(metric).facts.better == "higher" else -1
         shared = [example for example in first if example in second]
         return Quantity(np.array([sign * (first[e] - second[e]) for e in shared])) if shared else None
+
+    def columns(self, cell: Cell, metric: str, methods: Iterable[str]) -> dict[str, Column]:
+        """The values of those of the methods that were run, on the texts that all of them explained."""
+        found = {m: values for m in methods if (values := self.of(cell, metric, m))}
+        shared = sorted(set.intersection(*(set(values) for values in found.values()))) if found else []
+        return {m: np.array([values[x] for x in shared]) for m, values in found.items()} if shared else {}
+
+    def best(self, cell: Cell, metric: str, methods: Iterable[str]) -> str | None:
+        """The method with the best mean on shared texts."""
+        means = {m: float(column.mean()) for m, column in self.columns(cell, metric, methods).items()}
+        higher = METRICS.make(metric).facts.better == "higher"
+        return (max if higher else min)(means, key=means.__getitem__) if means else None
+
+    def baselines(self, cell: Cell, metric: str) -> list[str]:
+        """The methods without a fit that do not look at the metric, without the control."""
+        return [m for m in self.values.get(cell, {}).get(metric, {}) if self._plain(m)]
+
+    def _plain(self, method: str) -> bool:
+        fitted = {name for fits in self.fits.values() for name in fits}
+        return method.partition("(")[0] not in {*fitted, *SEARCHES, CONTROL} and HINDSIGHT not in method
 
     def weights(self, cell: Cell, name: str) -> Mapping[str, float] | None:
         """The weights of the losses with which an explainer was fitted."""
@@ -61,12 +91,12 @@ class Evidence:
         return Quantity(np.array([a / b for a, b in pairs])) if pairs else None
 
     def within(self, cell: Cell, times: float, method: str) -> list[str] | None:
-        """The methods without a fit that cost up to so many times the passes of one; None if that was not run."""
-        passes, fitted = self.passes.get(cell, {}), self.fits.get(cell, {})
+        """The methods without a fit that cost up to so many times the passes of one; None if nothing was compared."""
+        passes = self.passes.get(cell, {})
         if method not in passes:
             return None
-        rivals = [m for m in passes if m.partition("(")[0] not in fitted and m != CONTROL and HINDSIGHT not in m]
-        return [m for m in rivals if passes[m] <= times * passes[method]]
+        rivals = [m for m in passes if self._plain(m) and passes[m] <= times * passes[method]]
+        return rivals or None
 
 
 def short_name(method: str) -> str:
@@ -90,40 +120,78 @@ def placeless(name: str) -> str:
     return name
 
 
-def evidence(records: Iterable[tuple[Cell, str, Record]]) -> Evidence:
-    """Join the records of the cells, each with the name of its study or fit."""
-    values: dict[Cell, Any] = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
-    weights: dict[Cell, Any] = defaultdict(lambda: defaultdict(dict))
-    passes: dict[Cell, Any] = {}
-    seconds: dict[Cell, Any] = {}
-    shown: dict[Cell, Any] = {}
-    counts: dict[Cell, Any] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    fits: dict[Cell, Any] = defaultdict(dict)
+def evidence(records: Iterable[tuple[Cell, str, Record | None]]) -> Evidence:
+    """Join the records of the cells, each with the name of its study or fit; None is a job that was not run."""
+    joined = _Joined()
     for cell, name, record in records:
-        rows = record.rows
+        joined.planned[cell, name] += 1
+        if record is not None:
+            joined.done[cell, name] += 1
+            joined.add(cell, name, record)
+    return joined.evidence()
+
+
+@dataclass
+class _Joined:
+    """What the records said so far."""
+
+    planned: Counter[tuple[Cell, str]] = field(default_factory=Counter)
+    done: Counter[tuple[Cell, str]] = field(default_factory=Counter)
+    values: dict[Cell, Any] = field(default_factory=lambda: defaultdict(lambda: defaultdict(lambda: defaultdict(dict))))
+    sizes: dict[Cell, Any] = field(default_factory=lambda: defaultdict(lambda: defaultdict(dict)))
+    passes: dict[Cell, Any] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    seconds: dict[Cell, Any] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    counts: dict[Cell, Any] = field(default_factory=lambda: defaultdict(lambda: defaultdict(lambda: defaultdict(list))))
+    fits: dict[Cell, Any] = field(default_factory=lambda: defaultdict(dict))
+    trained: dict[Cell, Any] = field(default_factory=dict)
+    shown: dict[Cell, Any] = field(default_factory=lambda: defaultdict(lambda: defaultdict(dict)))
+    units: dict[Cell, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+
+    def add(self, cell: Cell, name: str, record: Record) -> None:
         if record.spec["kind"] == "fit":
-            fits[cell][placeless(name)] = rows
-            continue
+            self.fits[cell][placeless(name)] = record.rows
+        elif record.spec["kind"] == "train":
+            self.trained[cell] = record.rows
+        else:
+            self._measured(cell, record.rows)
+            self._shown(cell, record.rows, record.provenance["seconds"])
+
+    def _measured(self, cell: Cell, rows: Mapping[str, Any]) -> None:
         for given, methods in rows["values"].items():
-            metric = short_metric(given)
             for method, column in methods.items():
-                pairs = zip(rows["examples"], column, strict=True)
-                values[cell][metric][short_name(method)] |= {e: v for e, v in pairs if v is not None}
-        for metric, column in rows["weights"].items():
-            weights[cell][short_metric(metric)] |= {
-                e: w for e, w in zip(rows["examples"], column, strict=True) if w is not None
-            }
+                found = self.values[cell][short_metric(given)][short_name(method)]
+                found |= {e: v for e, v in zip(rows["examples"], column, strict=True) if v is not None}
+        for given, column in rows["weights"].items():
+            found = self.sizes[cell][short_metric(given)]
+            found |= {e: w for e, w in zip(rows["examples"], column, strict=True) if w is not None}
+        self.units[cell] |= {e: n for e, (n, *_) in zip(rows["examples"], rows["unit_counts"], strict=True)}
+
+    def _shown(self, cell: Cell, rows: Mapping[str, Any], seconds: Mapping[str, list[float]]) -> None:
         for method, pairs in rows["passes"].items():
-            passes.setdefault(cell, {}).setdefault(short_name(method), []).extend(sum(pair) for pair in pairs)
-        for method, spent in record.provenance["seconds"].items():
-            seconds.setdefault(cell, {}).setdefault(short_name(method), []).extend(spent)
+            counted = [sum(pair) for pair in pairs]
+            alone = [units + 1 for units, *_ in rows["unit_counts"]]  # other methods may have run its masks before it
+            self.passes[cell][short_name(method)] += alone if method == "occlusion" else counted
+        for method, spent in seconds.items():
+            self.seconds[cell][short_name(method)] += spent
         for method, by_name in rows.get("counts", {}).items():
             for count, column in by_name.items():
-                counts[cell][short_name(method)][count] += column
+                self.counts[cell][short_name(method)][count] += column
         for method, explained in rows["attributions"].items():
-            known = shown.setdefault(cell, {}).setdefault(short_name(method), {})
-            known |= {a["example_id"]: a for a in explained}
-    return Evidence(values, weights, _means(passes), _means(seconds), counts, fits, shown)
+            self.shown[cell][short_name(method)] |= {a["example_id"]: a for a in explained}
+
+    def evidence(self) -> Evidence:
+        return Evidence(
+            values=self.values,
+            weights_of_examples=self.sizes,
+            passes=_means(self.passes),
+            seconds=_means(self.seconds),
+            counts=self.counts,
+            fits=self.fits,
+            shown=self.shown,
+            trained=self.trained,
+            units={cell: float(np.mean(list(by_example.values()))) for cell, by_example in self.units.items()},
+            records={place: (self.done[place], jobs) for place, jobs in self.planned.items()},
+        )
 
 
 def _means(by_cell: Mapping[Cell, Mapping[str, list[float]]]) -> dict[Cell, dict[str, float]]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from assay.core.types import Attribution
 from assay.statistics.claims import Finding
+from assay.statistics.quantities import Quantity
 from assay.statistics.verdict import Comparison, compare
 
-from .claims import ABLATED, CLAIMS, IMDB, MOVIES, SST
-from .evidence import HINDSIGHT, SEARCHES, Cell, Evidence
+from .aim import aims
+from .beside import here, paper
+from .claims import ABLATED, CLAIMS, IMDB, MARGIN, MOVIES, SST
+from .evidence import HINDSIGHT, SEARCHES, TRAINING, Cell, Evidence, short_metric
+from .findings import place, span
 from .published import ABLATION, METRICS, RATIONALES, SECONDS, paper_value
 
 ARROWS = {metric: "↑" if "comprehensiveness" in metric else "↓" for metric in METRICS}
@@ -23,9 +29,9 @@ ABLATIONS = {  # rows of the ablation, with what they change
     "full_sufficiency": "all losses, chosen by sufficiency",
     "without_preservation_sufficiency": "without L_p, chosen by sufficiency",
     "without_inverse_sufficiency": "without L_inv, chosen by sufficiency",
-    "full(steps=10)": "all losses, ten steps on each text",
-    "without_preservation(steps=10)": "without L_p, ten steps on each text",
-    "without_inverse(steps=10)": "without L_inv, ten steps on each text",
+    "full(steps=10)": "all losses, and ten steps on the mask of each text",
+    "without_preservation(steps=10)": "without L_p, and ten steps on the mask of each text",
+    "without_inverse(steps=10)": "without L_inv, and ten steps on the mask of each text",
     "l1": "L1 in place of the cross-entropy",
     "inverse_probability": "L_inv as a probability",
     "inverse_entropy": "L_inv as negative entropy",
@@ -72,12 +78,7 @@ def hindsight_table(e: Evidence, cell: Cell) -> str:
 
 
 def ablation_table(e: Evidence) -> str:
-    def named(method: str) -> str:
-        paper = ABLATION.get(method)
-        said = "" if paper is None else f" (paper: sufficiency {paper[0]:.2f}, comprehensiveness {paper[1]:.2f})"
-        return f"{ABLATIONS[method]}{said}"
-
-    return _standings(e, ABLATED, lambda m: m in ABLATIONS, named)
+    return _standings(e, ABLATED, lambda m: m in ABLATIONS, ABLATIONS.__getitem__)
 
 
 def _looks(method: str) -> bool:
@@ -110,9 +111,10 @@ def _cell(found: Comparison, method: str, cell: Cell, metric: str) -> str:
     standing = found[method]
     number = f"{standing.value:.3f}"
     shown = f"**{number}**" if standing.best_group else number
-    paper = paper_value(cell[1], cell[0], standing.method, metric)
+    said = paper_value(cell[1], cell[0], method, metric)
+    said = ABLATION.get((method, metric)) if said is None else said
     bounds = f"[{standing.low:.3f}, {standing.high:.3f}]"
-    return f"{shown} {bounds}" + ("" if paper is None else f" (paper {paper:.3f})")
+    return f"{shown} {bounds}" + ("" if said is None else f" (paper {said:.3f})")
 
 
 def _passes(e: Evidence, cell: Cell, method: str) -> str:
@@ -129,15 +131,15 @@ def rationale_table(e: Evidence) -> str:
     macro, micro = found.get("top_k_f1"), found.get("top_k_f1(average=micro)")
     if not macro or not micro:
         return NOT_RUN
-    sizes = e.weights_of_examples[MOVIES]["top_k_f1(average=micro)"]
-    rows = []
-    for method in sorted(macro, key=lambda m: -float(np.mean(list(macro[m].values())))):
-        pooled = float(np.average(list(micro[method].values()), weights=[sizes[x] for x in micro[method]]))
-        paper = RATIONALES.get(TIMED.get(method) or "", ())
-        said = [f" (paper {number:.3f})" for number in paper] or ["", ""]
-        rows.append([method, f"{np.mean(list(macro[method].values())):.3f}{said[0]}", f"{pooled:.3f}{said[1]}"])
-    texts = len(next(iter(macro.values())))
-    return f"{texts} reviews.\n\n" + table(["method", "macro F1", "micro F1"], rows)
+    columns = e.columns(MOVIES, "top_k_f1", macro)
+    pooled = e.columns(MOVIES, "top_k_f1(average=micro)", micro)
+    sizes, rows = e.weights_of_examples[MOVIES]["top_k_f1(average=micro)"], []
+    shared = sorted(set.intersection(*(set(values) for values in micro.values())))
+    for method in sorted(columns, key=lambda m: -float(columns[m].mean())):
+        f1 = float(np.average(pooled[method], weights=[sizes[x] for x in shared]))
+        said = [f" (paper {number:.3f})" for number in RATIONALES.get(TIMED.get(method) or "", ())] or ["", ""]
+        rows.append([method, f"{span(Quantity(columns[method]).interval(0.95))}{said[0]}", f"{f1:.3f}{said[1]}"])
+    return f"{len(shared)} reviews.\n\n" + table(["method", "macro F1", "micro F1"], rows)
 
 
 def time_table(e: Evidence) -> str:
@@ -145,6 +147,7 @@ def time_table(e: Evidence) -> str:
     unit = e.seconds.get(SST, {}).get("paml")
     if not unit:
         return NOT_RUN
+    length = {cell: "" if cell not in e.units else f", {e.units[cell]:.0f} units" for cell in (SST, IMDB)}
     rows = []
     for method, name in TIMED.items():
         cells = [e.seconds.get(cell, {}).get(method) for cell in (SST, IMDB)]
@@ -153,7 +156,7 @@ def time_table(e: Evidence) -> str:
         ]
         shown = ["not run" if s is None else f"{s / unit:.1f}{said}" for s, said in zip(cells, theirs, strict=True)]
         rows.append([method, *shown])
-    return table(["method", "SST", "IMDB"], rows)
+    return table(["method", f"SST{length[SST]}", f"IMDB{length[IMDB]}"], rows)
 
 
 def example_table(e: Evidence) -> str:
@@ -180,29 +183,47 @@ def _bold(a: Attribution) -> str:
     out, end = [], 0
     for i, unit in enumerate(a.units):
         start, stop = unit.start, unit.end
-        out += [a.text[end:start], f"<b>{a.text[start:stop]}</b>" if i in top else a.text[start:stop]]
+        word = html.escape(a.text[start:stop], quote=False)
+        out += [html.escape(a.text[end:start], quote=False), f"<b>{word}</b>" if i in top else word]
         end = stop
-    return "".join([*out, a.text[end:]]).replace("|", "\\|").replace("\n", " ")
+    return "".join([*out, html.escape(a.text[end:], quote=False)]).replace("|", "\\|").replace("\n", " ")
 
 
 # --- fits -------------------------------------------------------------------------------------------------------------
 
 
-def weight_table(e: Evidence) -> str:
-    """The weights of the losses of the fits of the paper's method, and where they come from."""
-    rows = []
-    for cell, fits in e.fits.items():
-        for name, card in fits.items():
-            s = card["settings"]
-            if s["objective"] != "masking" or name in ABLATIONS:
-                continue
-            searched, reused = s.get("search"), s.get("weights_of")
-            origin = (
-                f"search of {searched} trials" if searched else "reused from the search on SST" if reused else "given"
-            )
-            numbers = [f"{s[weight]:.2f}" for weight in ("preservation", "sparsity", "inverse")]
-            rows.append([cell[0], cell[1], name, *numbers, origin])
-    return table(["data", "model", "fit", "L_p", "L_a", "L_inv", "weights"], rows) if rows else NOT_RUN
+def fit_table(e: Evidence) -> str:
+    """What each fit reached on dev texts, when, and with which weights of the losses."""
+    rows = [_fit(cell, name, card) for cell, fits in e.fits.items() for name, card in fits.items()]
+    heads = ["data", "model", "fit", "texts", "metric", "dev", "random", "best step", "L_p, L_a, L_inv"]
+    return table(heads, rows) if rows else NOT_RUN
+
+
+def _fit(cell: Cell, name: str, card: Mapping[str, Any]) -> list[str]:
+    found, curve, metric = card["validation"], card["curve"], short_metric(card["metric"])
+    higher = card["better"] == "higher"
+    best = (max if higher else min)(curve, key=lambda check: check["value"])["step"] if curve else None
+    steps = "unknown" if best is None else f"{best} of {curve[-1]['step']}"
+    texts = f"{card['data']['train']['examples']:,}"
+    return [*cell, name, texts, metric, _best(card), f"{found['random']:.3f}", steps, _weights(card["settings"])]
+
+
+def _weights(settings: Mapping[str, Any]) -> str:
+    """The weights of the masking losses, and where they come from."""
+    if settings["objective"] != "masking":
+        return "none"
+    searched, reused = settings.get("search"), settings.get("weights_of")
+    origin = f" (search of {searched} trials)" if searched else f" (reused from {reused})" if reused else ""
+    return ", ".join(f"{settings[name]:.2f}" for name in ("preservation", "sparsity", "inverse")) + origin
+
+
+def model_table(e: Evidence) -> str:
+    """How good the explained models are."""
+    rows = [
+        [*cell, f"{t['examples']['train']:,}", f"{t['validation']['accuracy']:.3f}", f"{t['majority']:.3f}"]
+        for cell, t in e.trained.items()
+    ]
+    return table(["data", "model", "training texts", "dev accuracy", "of the largest class"], rows) if rows else NOT_RUN
 
 
 def start_table(e: Evidence) -> str:
@@ -216,8 +237,8 @@ def start_table(e: Evidence) -> str:
     return table(["data", "fit", "metric", "its source", "after the fit"], rows) if rows else NOT_RUN
 
 
-def _best(card: Mapping[str, object]) -> str:
-    best = card["validation"]["best"]  # type: ignore[index]
+def _best(card: Mapping[str, Any]) -> str:
+    best = card["validation"]["best"]
     return "unknown" if best is None else f"{best:.3f}"
 
 
@@ -225,8 +246,46 @@ def _best(card: Mapping[str, object]) -> str:
 
 
 def claim_table(e: Evidence) -> str:
-    rows = [[str(c.number), c.title, c.source, c.judge(e).sentence] for c in CLAIMS]
-    return table(["", "claim", "source", "verdict"], rows)
+    rows = [
+        [str(claim.number), f"{claim.title} ({claim.source})", paper(claim.number), here(claim.number, e), said]
+        for claim in CLAIMS
+        if (said := claim.judge(e).sentence)
+    ]
+    return table(["", "claim", "paper", "here", "verdict"], rows)
+
+
+def aim_table(e: Evidence) -> str:
+    """Fitted explainers against methods that cost up to ten times their passes."""
+    rows = []
+    for a in aims(e):
+        sure = "yes" if a.gain.low >= -MARGIN else "no" if a.gain.high < -MARGIN else "open"
+        others = f"{a.rival} {span(a.other)}, best of {a.rivals}"
+        gain, least = span(a.gain, signed=True), "" if a.detectable is None else f"{a.detectable:.3f}"
+        met = "met" if a.met else "**missed**"
+        rows.append([place(a.cell), a.explainer, a.metric, span(a.own), others, gain, met, sure, least])
+    heads = [
+        "data",
+        "explainer",
+        "metric",
+        "its value",
+        "best of the others",
+        "gain",
+        "best group",
+        "no worse",
+        "detectable",
+    ]
+    return table(heads, rows) if rows else NOT_RUN
+
+
+def missing_list(e: Evidence) -> str:
+    """The parts of the plans that were not run, or not to the end."""
+    parts = [
+        f"- {'the model' if name == TRAINING else f'`{name}`'} ({cell[0]}, {cell[1]}): "
+        + (f"{done} of {jobs} jobs were run" if done else "not run")
+        for (cell, name), (done, jobs) in sorted(e.records.items())
+        if done < jobs
+    ]
+    return "".join(f"{part}.\n" for part in parts) or ("Every part was run.\n" if e.records else NOT_RUN)
 
 
 def statement_list(e: Evidence) -> str:
@@ -239,6 +298,7 @@ def statement_list(e: Evidence) -> str:
 
 
 def _line(finding: Finding) -> str:
-    bounds = finding.interval
+    bounds, statement = finding.interval, finding.statement
     numbers = "" if bounds is None else f" {bounds.value:.3f} [{bounds.low:.3f}, {bounds.high:.3f}];"
-    return f"- {finding.statement.text}:{numbers} {finding.outcome} (allowed: {finding.statement.criterion})"
+    why = f": {statement.reason}" if statement.reason else ""
+    return f"- {statement.text}:{numbers} {finding.outcome}{why} (allowed: {statement.criterion})"

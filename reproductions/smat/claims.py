@@ -49,7 +49,7 @@ def _over(e: Evidence, data: str, method: str, other: str, criterion: Criterion)
 
 def _students(text: str, criterion: Criterion, gain: Gain | None) -> Statement:
     """A statement about students; too few of them decide nothing, as in the study itself."""
-    return _enough(text, criterion, gain, FEWEST if gain is None else len(gain.first), "students")
+    return _enough(text, criterion, gain, FEWEST if gain is None else gain.students, "students")
 
 
 def _enough(text: str, criterion: Criterion, quantity: Measured | None, count: int, what: str) -> Statement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,14 +11,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
-from assay.evaluation.simulability.scores import drawn_weights, over_seeds_and_texts, simulability
+from assay.evaluation.simulability.scores import contributions, over_seeds_and_texts
 from assay.evaluation.simulability.verdict import Judged, judge
 from assay.experiments.store import Record
 from assay.statistics.bootstrap import Interval
 from assay.statistics.quantities import Quantity
 
-from .published import short_name
+from .published import OWN, short_name
 
 NONE = "none"
 Values = Mapping[str, float]  # by example
@@ -34,32 +36,44 @@ class Place:
     method: str = ""
     size: int = 0
     seed: int = 0
+    part: str = ""  # the study's name in the plan, where several fill one table
 
 
 @dataclass(frozen=True)
 class Gain:
     """The score of one group of students minus that of another, over the same seeds and texts."""
 
-    first: NDArray[Any]  # (S,N)
-    second: NDArray[Any]
-    answers: NDArray[Any]  # (N,)
-    runs: tuple[float, ...] = ()  # seeds are resampled, so no single one must agree
+    parts: NDArray[np.float64]  # (S,N) what each text adds to each difference
+    runs: tuple[float, ...] = ()  # the interval is over seeds, too, so no single one must agree
+
+    @property
+    def students(self) -> int:
+        return len(self.parts)
 
     def interval(self, confidence: float) -> Interval:
-        weights = drawn_weights(len(self.answers))
-        scores, drawn = (
-            np.subtract(*(simulability(rows, self.answers, w) for rows in (self.first, self.second)))
-            for w in (None, weights)
-        )
-        return over_seeds_and_texts(scores[0], drawn, confidence=confidence)
+        return over_seeds_and_texts(self.parts, confidence)
+
+    def detectable(self, confidence: float, power: float = 0.8) -> float:
+        """The smallest difference whose interval would exclude 0 with this power; infinite for one student."""
+        bounds, df = self.interval(confidence), min(self.parts.shape) - 1
+        if df < 1:
+            return math.inf
+        half = (bounds.high - bounds.low) / 2
+        return half * (1 + float(stdtrit(df, power) / stdtrit(df, (1 + confidence) / 2)))
 
 
 @dataclass(frozen=True)
 class Room:
-    """The students of one study with one number of texts: answers by method, (S,N) each over the seeds of all."""
+    """The students of one study with one number of texts: answers by method, (S,N) each, over the same seeds."""
 
     answers: NDArray[Any]
     outputs: Mapping[str, NDArray[Any]]
+
+    def gain(self, method: str, other: str) -> Gain | None:
+        """None if one of them was not run."""
+        if not {method, other} <= set(self.outputs):
+            return None
+        return Gain(np.subtract(*(contributions(self.outputs[name], self.answers) for name in (method, other))))
 
     @cached_property
     def judged(self) -> dict[str, Judged]:
@@ -72,6 +86,7 @@ class Evidence:
     """Students by (data, study) and number of texts; plausibility by (data, metric) and method; heads by (data, study).
 
     heads: (S,L,H) weights of the heads of each fit. oracle: of `heads.json`, by (data, part): values of every head.
+    done: finished jobs and all jobs by (data, part of the plan). teachers: quality of each on its validation texts.
     """
 
     rooms: Mapping[tuple[str, str], Mapping[int, Room]] = field(default_factory=dict)
@@ -79,6 +94,8 @@ class Evidence:
     heads: Mapping[tuple[str, str], NDArray[np.float64]] = field(default_factory=dict)
     oracle: Mapping[str, Any] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+    done: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    teachers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def room(self, data: str, study: str, size: int) -> Room | None:
         return self.rooms.get((data, study), {}).get(size)
@@ -89,18 +106,16 @@ class Evidence:
     def gain(self, data: str, size: int, method: str, other: str, study: str = "students") -> Gain | None:
         """None if one of them was not run."""
         room = self.room(data, study, size)
-        if room is None or not {method, other} <= set(room.outputs):
-            return None
-        return Gain(room.outputs[method], room.outputs[other], room.answers)
+        return None if room is None else room.gain(method, other)
 
     def between(self, data: str, size: int, method: str, study: str, other: str) -> Gain | None:
         """The same method in two studies on the same texts."""
         rooms = [self.room(data, name, size) for name in (study, other)]
-        if any(room is None or method not in room.outputs for room in rooms):
+        found = [contributions(room.outputs[method], room.answers) for room in rooms if room and method in room.outputs]
+        if len(found) < 2:
             return None
-        first, second = (room.outputs[method] for room in rooms if room is not None)
-        seeds = min(len(first), len(second))
-        return Gain(first[:seeds], second[:seeds], rooms[0].answers) if rooms[0] is not None else None
+        seeds = min(map(len, found))
+        return Gain(found[0][:seeds] - found[1][:seeds])
 
     def agreement(self, data: str, metric: str, method: str) -> Values | None:
         return self.plausible.get((data, metric), {}).get(method)
@@ -114,39 +129,59 @@ class Evidence:
         return Quantity(np.array([first[e] - second[e] for e in shared]))
 
 
-def evidence(placed: Iterable[tuple[Place, Record]], oracle: Mapping[str, Any] | None = None) -> Evidence:
-    """Join the records."""
+def evidence(placed: Iterable[tuple[Place, Record | None]], oracle: Mapping[str, Any] | None = None) -> Evidence:
+    """Join the records; None: a job that is not finished."""
+    everything = list(placed)
     asked: dict[tuple[str, str], Any] = {}
     said: dict[tuple[str, str], Any] = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
-    heads: dict[tuple[str, str], Any] = defaultdict(dict)
+    heads: dict[tuple[str, str], Any] = defaultdict(lambda: defaultdict(dict))
     plausible: dict[tuple[str, str], Any] = defaultdict(lambda: defaultdict(dict))
-    seconds: dict[str, float] = defaultdict(float)
-    for place, record in placed:
-        seconds[place.data] += _seconds(record)
+    teachers: dict[str, Mapping[str, float]] = {}
+    for place, record in everything:
         cell = (place.data, place.study)
+        if place.step == "student":
+            method = short_name(place.method)
+            said[cell][place.size][method][place.seed] = record and record.rows["outputs"]
+            if method == OWN:
+                heads[cell][place.size][place.seed] = record and record.rows["heads"]
+        if record is None:
+            continue
         if place.step == "ask":
             asked[cell] = np.asarray(record.rows["answers"]["test"])
-        elif place.step == "student":
-            said[cell][place.size][short_name(place.method)][place.seed] = record.rows["outputs"]
-            if "heads" in record.rows:
-                heads[cell][place.size, place.seed] = record.rows["heads"]
         elif place.step == "evaluate":
             _plausible(plausible, place.data, record.rows)
-    known = _oracle(plausible, oracle or {})
+        elif place.step == "teacher":
+            teachers[place.data] = record.rows["validation"]
     rooms = {cell: _rooms(by_size, asked[cell]) for cell, by_size in said.items() if cell in asked}
-    grids = {cell: np.array([grid for _, grid in sorted(by.items())]) for cell, by in heads.items()}
-    return Evidence(rooms, known, grids, oracle or {}, seconds)
+    fits = {cell: [by for by in sizes.values() if None not in by.values()] for cell, sizes in heads.items()}
+    grids = {cell: np.array([by[seed] for by in whole for seed in sorted(by)]) for cell, whole in fits.items() if whole}
+    known = _oracle(plausible, oracle or {})
+    return Evidence(rooms, known, grids, oracle or {}, _seconds(everything), _done(everything), teachers)
 
 
 def _rooms(by_size: Mapping[int, Any], answers: NDArray[Any]) -> dict[int, Room]:
-    """Students of the seeds that all methods of one number of texts have."""
+    """The students of each number of texts; a method appears when all its students are finished."""
     rooms = {}
     for size, methods in by_size.items():
-        seeds = sorted(set.intersection(*(set(by) for by in methods.values())))
-        kind = answers.dtype
-        if seeds and NONE in methods:
-            rooms[size] = Room(answers, {m: np.array([by[s] for s in seeds], kind) for m, by in methods.items()})
+        whole = {m: by for m, by in methods.items() if None not in by.values()}
+        if NONE in whole:
+            seeds = sorted(whole[NONE])
+            outputs = {
+                m: np.array([by[s] for s in seeds], answers.dtype) for m, by in whole.items() if set(seeds) <= set(by)
+            }
+            rooms[size] = Room(answers, outputs)
     return rooms
+
+
+def _done(placed: Iterable[tuple[Place, Record | None]]) -> dict[tuple[str, str], tuple[int, int]]:
+    """Finished jobs, and all jobs, by (data, part of the plan); a job of several parts counts for the first."""
+    jobs: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    seen = set()
+    for place, record in placed:
+        if place.key not in seen:
+            seen.add(place.key)
+            jobs[place.data, place.part or place.study].append(record is not None)
+    return {part: (sum(done), len(done)) for part, done in jobs.items()}
 
 
 def _plausible(plausible: Any, data: str, rows: Any) -> None:
@@ -171,6 +206,12 @@ def plan_name(method: str) -> str:
     return "smat" if method.startswith("scaffold(") else short_name(method)
 
 
-def _seconds(record: Record) -> float:
-    spent = record.provenance.get("seconds", 0.0)
-    return float(spent) if isinstance(spent, int | float) else 0.0
+def _seconds(placed: Iterable[tuple[Place, Record | None]]) -> dict[str, float]:
+    """By data; a job that serves several parts counts once, for the first."""
+    spent: dict[str, float] = defaultdict(float)
+    seen = set()
+    for place, record in placed:
+        if record is not None and place.key not in seen:
+            seen.add(place.key)
+            spent[place.data] += float(record.provenance.get("took") or 0.0)
+    return dict(spent)

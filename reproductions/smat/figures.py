@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay.explainers.learned.parts.head_map import head_map_svg
 from assay.reports.aggregate import Point
-from assay.reports.figures import Panel, over
+from assay.reports.figures import Panel, bars, over
 
 from .evidence import Evidence
 from .tables import ORDER
@@ -14,9 +14,9 @@ from .tables import ORDER
 TITLES = {"sst": "SST", "cifar": "CIFAR-10", "mlqe": "quality estimation"}
 DRAWN = {  # by heads.py
     "figure3.png": "Figure 3: what the methods say about one sentence",
-    "figure4.png": "Figure 4: what the methods say about an image",
+    "figure4.png": "Figure 4: what the methods say about images; blue: shares, red and blue: above and below 0",
     "figure7.png": "Figure 7: what every head of the image model looks at, layers down and heads across",
-    "figure8.png": "Figure 8: the same for a sentence",
+    "figure8.png": "Figure 8: the same for a sentence (paper: a second image)",
 }
 
 
@@ -26,10 +26,12 @@ def draw(e: Evidence, folder: Path) -> dict[str, str]:
     out = {}
     panels = [panel for data in TITLES if (panel := _panel(e, data)) is not None]
     if panels:
-        over(panels, folder / "students.png", "texts for each student", order=ORDER)
-        out["students.png"] = (
-            "Simulability over the number of texts: means over seeds with 95 % intervals, a dot per seed"
-        )
+        sizes = sorted({size for panel in panels for size in panel.places})
+        if all(len(panel.places) == 1 for panel in panels):  # no line can be drawn
+            bars(panels, {size: f"{size:,} examples" for size in sizes}, folder / "students.png", order=ORDER)
+        else:
+            over(panels, folder / "students.png", "texts for each student", order=ORDER)
+        out["students.png"] = "Simulability: means over seeds with 95 % intervals over seeds and texts, a dot per seed"
     for (data, study), grids in e.heads.items():
         if study == "students":
             name = f"figure5-{data}.svg"

@@ -6,6 +6,7 @@ Needs the trained teachers and the fitted heads of the store; `page --update` ca
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,23 +21,30 @@ from assay.experiments.store import Store
 from assay.experiments.study import StudyCell
 from assay.explainers.learned.parts.all_heads import plot_all_heads
 from assay.explainers.learned.scaffold import load_heads
+from assay.studies.simulate.scaffold import ScaffoldTask
 
 from .claims import AUC
 
 HEADS_FILE = "heads.json"
 SENTENCE = "a modest pleasure that never outstays its welcome"
-SHOWN = ("gradient_x_input", "integrated_gradients(steps=10, baseline=zero)", "attention_logits")
+SHOWN = {
+    "gradient_x_input": "gradient_x_input",
+    "integrated_gradients": "integrated_gradients(steps=10, baseline=zero)",
+    "attention, all layers": "attention_logits",
+}
+IMAGES = 4  # as in Figure 4 of the paper
 PARTS = {"movies": [AUC], "mlqe": [f"auc(words=sum, part={part})" for part in ("text", "text_pair")]}
 
 
 def measure_heads(plans: Mapping[str, Plan], store: Store, output: Path) -> None:
-    """Write heads.json, and draw the heads of the first model of each plan."""
+    """Write heads.json for the finished studies of plausibility, and draw the heads of the first model of each plan."""
+    warnings.filterwarnings("ignore", message=".*longer than the model's")  # reviews are cut to 256 tokens
     rows = []
     for data, metrics in PARTS.items():
         for cell in plans[data].cells:
-            model = _model(cell, store)
-            if cell.name != "plausibility" or model is None:
+            if cell.name != "plausibility" or not all(store.get(job.key) for job in cell.jobs):
                 continue
+            model = _model(cell, store)
             name = data if data == "movies" else cell.data.name.removesuffix("_dev").replace("_", "-")
             rows += [_row(name, cell, model, metric, _fitted(plans[data], store)) for metric in metrics]
     if rows:
@@ -81,43 +89,59 @@ def _used(model: Any, examples: list[Any], metric: Any) -> list[str]:
     return [example.id for example, found in pairs if metric.measure(found, example) is not None]
 
 
+def _taught(plan: Plan, store: Store) -> Path | None:
+    """The folder of the heads of the first student that the study fitted some with."""
+    jobs = [job for cell in plan.cells for job in cell.jobs if isinstance(job.task, ScaffoldTask)]
+    keys = [job.key for job in jobs if store.get(job.key) is not None]
+    return store.artifacts.path(keys[0]) if keys else None
+
+
 def _draw_text(plan: Plan, store: Store, folder: Path) -> None:
     fitted, models = _fitted(plan, store), [m for cell in plan.cells if (m := _model(cell, store)) is not None]
     if fitted is None or not models:
         return
-    methods = [*SHOWN, f"scaffold('{fitted}')"]
-    found = [assay.explain(models[0], SENTENCE, method, progress=False) for method in methods]
-    figure = _axes(len(found), 1, (8, 0.9 * len(found)))
-    for axis, attribution in zip(figure.axes, found, strict=True):
+    methods = {**SHOWN, "smat": f"scaffold('{fitted}')"}
+    figure = _axes(len(methods), 1, (8, 0.9 * len(methods)))
+    for axis, (name, method) in zip(figure.axes, methods.items(), strict=True):
+        attribution = assay.explain(models[0], SENTENCE, method, progress=False)
         scores = np.asarray(attribution.scores, float)
         axis.imshow(scores[None] / np.abs(scores).max(), cmap="PuOr_r", vmin=-1, vmax=1, aspect="auto")
         axis.set_xticks(range(len(scores)), [unit.text for unit in attribution.units])
         axis.set_yticks([])
-        axis.set_title(
-            "smat" if "scaffold" in str(attribution.method) else str(attribution.method.name), fontsize=9, loc="left"
-        )
+        axis.set_title(name, fontsize=9, loc="left")
     figure.savefig(folder / "figure3.png", dpi=144)
     _save(plot_all_heads(models[0], next(iter(assay.load_dataset([{"text": SENTENCE}])))), folder / "figure8.png")
 
 
 def _draw_image(plan: Plan, store: Store, folder: Path) -> None:
     models = [(cell, m) for cell in plan.cells if (m := _model(cell, store)) is not None]
-    if not models:
+    fitted = _taught(plan, store)
+    if not models or fitted is None:
         return
     cell, model = models[0]
-    example = cell.data.load()[0]
-    found = [assay.explain(model, example, method, progress=False) for method in SHOWN]
-    figure = _axes(1, len(found) + 1, (2.4 * (len(found) + 1), 2.6))
-    figure.axes[0].imshow(found[0].picture)
-    side = round(len(found[0].scores) ** 0.5)
-    for axis, attribution in zip(figure.axes[1:], found, strict=True):
-        scores = np.asarray(attribution.scores, float).reshape(side, side)
-        axis.imshow(scores, cmap="RdBu_r", vmin=-np.abs(scores).max(), vmax=np.abs(scores).max())
-        axis.set_title(attribution.method.name, fontsize=8)
+    examples = list({e.label: e for e in reversed(cell.data.load().examples)}.values())[:IMAGES]
+    methods = {**SHOWN, "smat": f"scaffold('{fitted}')"}
+    found = [assay.explain(model, examples, method, progress=False) for method in methods.values()]
+    figure = _axes(len(examples), len(methods) + 1, (1.7 * (len(methods) + 1), 1.8 * len(examples)))
+    axes = np.array(figure.axes).reshape(len(examples), -1)
+    for row, (line, *maps) in enumerate(zip(axes, *found, strict=True)):
+        line[0].imshow(maps[0].picture)
+        line[0].set_title(f"teacher: {maps[0].target}", fontsize=7)
+        for axis, name, attribution in zip(line[1:], methods, maps, strict=True):
+            _map(axis, attribution)
+            axis.set_title(name if row == 0 else "", fontsize=7)
     for axis in figure.axes:
         axis.set_axis_off()
     figure.savefig(folder / "figure4.png", dpi=144)
-    _save(plot_all_heads(model, example), folder / "figure7.png")
+    _save(plot_all_heads(model, examples[0]), folder / "figure7.png")
+
+
+def _map(axis: Any, attribution: Any) -> None:
+    """Patches in the image's grid: blue from 0 for shares, red and blue around 0 for signed scores."""
+    scores = np.asarray(attribution.scores, float)
+    grid, most = scores.reshape(round(len(scores) ** 0.5), -1), float(np.abs(scores).max())
+    signed = bool((scores < 0).any())
+    axis.imshow(grid, cmap="RdBu_r" if signed else "Blues", vmin=-most if signed else 0, vmax=most)
 
 
 def _axes(rows: int, columns: int, size: tuple[float, float]) -> Any:

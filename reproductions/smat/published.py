@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from assay.statistics.bootstrap import Interval
+
 SMAT, OWN, ALL, LAST = "smat", "smat, own student", "attention, all layers", "attention, last layer"
 GRADIENTS = ("gradient", "gradient_x_input", "integrated_gradients")
 NAMES = {  # in the tables, by the spec in the plans
@@ -48,6 +50,11 @@ def published() -> dict[tuple[int, str, str, str], Published]:
 def columns(table: int, data: str) -> list[str]:
     """The columns of a table for a data set, in the paper's order."""
     return list(dict.fromkeys(c for t, d, _, c in published() if (t, d) == (table, data)))
+
+
+def points(bounds: Interval) -> str:
+    """A difference in points with its interval."""
+    return f"{100 * bounds.value:+.1f} [{100 * bounds.low:+.1f}, {100 * bounds.high:+.1f}]"
 
 
 def short_name(method: str) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from assay.statistics.claims import Finding
+from assay.statistics.claims import ERROR, Finding, Outcome, Verdict
 from assay.statistics.quantities import Quantity
 
 from .claims import CLAIMS
-from .evidence import NONE, Evidence
-from .published import ALL, LAST, OWN, SMAT, columns, published
+from .compared import COMPARED
+from .evidence import NONE, Evidence, Gain
+from .published import ALL, LAST, OWN, SMAT, columns, points, published
+from .teaching import taught
 
 ORDER = (NONE, "uniform", "gradient", "gradient_x_input", "integrated_gradients", ALL, LAST, SMAT, OWN)
 NOT_RUN = "Not run yet.\n"
@@ -27,7 +29,8 @@ def student_table(e: Evidence, number: int, data: str) -> str:
     sizes = e.sizes(data)
     if not sizes:
         return NOT_RUN
-    heads = ["explanation", *(part for size in sizes for part in (f"{size:,}", "over none", "over shuffled"))]
+    extra = ("over none", "over shuffled", "verdict", "detectable")
+    heads = ["explanation", *(part for size in sizes for part in (f"{size:,}", *extra))]
     paper = columns(number, data if data != "sst" else "imdb")
     heads += [f"paper, {int(column):,}" for column in paper]
     methods = {m for size in sizes for m in e.rooms[data, "students"][size].outputs}
@@ -41,18 +44,15 @@ def student_table(e: Evidence, number: int, data: str) -> str:
 def _students(e: Evidence, data: str, size: int, method: str) -> list[str]:
     judged = e.rooms[data, "students"][size].judged
     if method not in judged:
-        return ["", "", ""]
-    found = judged[method]
+        return [""] * 5
+    found, verdicts = judged[method], taught(e.rooms[data, "students"][size])
     low, high = found.quartiles
     shown = f"{100 * found.median:.1f} [{100 * low:.1f}:{100 * high:.1f}]"
     gains = [found.gains.get(control) for control in (NONE, f"shuffled {method}")]
-    words = [
-        ""
-        if g is None
-        else f"{100 * g.interval.value:+.1f} [{100 * g.interval.low:+.1f}, {100 * g.interval.high:+.1f}]"
-        for g in gains
-    ]
-    return [f"<u>{shown}</u>" if found.underlined else shown, *words]
+    words = ["" if gain is None else points(gain.interval) for gain in gains]
+    verdict = verdicts.get(method)
+    last = ["", ""] if verdict is None else [verdict.verdict, f"{100 * verdict.detectable:.1f}"]
+    return [f"<u>{shown}</u>" if found.underlined else shown, *words, *last]
 
 
 def _paper(number: int, data: str, method: str, paper: Sequence[str]) -> list[str]:
@@ -67,7 +67,7 @@ def plausibility_table(
     """AUC per method with its interval; the last rows know the answer."""
     found = [e.plausible.get((data, metric), {}) for metric in metrics]
     methods = [m for m in (*ORDER, "random", "best layer (oracle)", "best head (oracle)") if any(m in f for f in found)]
-    if not methods:
+    if not set(methods) & set(ORDER):
         return NOT_RUN
     rows = []
     for method in methods:
@@ -108,21 +108,43 @@ def _median(room: object, method: str) -> str:
 
 
 def claim_table(e: Evidence) -> str:
-    rows = [[str(c.number), c.title, c.source, c.judge(e).sentence] for c in CLAIMS]
-    return table(["", "claim", "source", "verdict"], rows)
+    rows = [
+        [str(c.number), f"{c.title} ({c.source})", *COMPARED[c.number](e), _bold(c.judge(e).sentence)] for c in CLAIMS
+    ]
+    return table(["", "claim", "paper", "here", "verdict"], rows)
+
+
+def _bold(sentence: str) -> str:
+    """The verdict, which the sentence starts with, in bold."""
+    verdict = next(v for v in sorted(map(str, Verdict), key=len, reverse=True) if sentence.startswith(v))
+    return f"**{verdict}**{sentence.removeprefix(verdict)}"
+
+
+def not_run(e: Evidence, parts: Mapping[tuple[str, str], str]) -> str:
+    """The parts of the plans that are not finished, with what each would add."""
+    lines = []
+    for part, adds in parts.items():
+        done, jobs = e.done.get(part, (0, 0))
+        if not jobs or done < jobs:
+            lines.append(f"- {adds}: {f'{done:,} of {jobs:,} jobs done' if done else 'not run'}.")
+    return "\n".join(lines) + "\n" if lines else "Everything in the plans was run.\n"
 
 
 def statement_list(e: Evidence) -> str:
     out = []
     for claim in CLAIMS:
+        found = claim.judge(e)
+        confidence = 1 - ERROR / max(1, sum(f.interval is not None for f in found.findings))
         out += [f"### {claim.number}. {claim.title}", ""]
-        out += [_line(finding) for finding in claim.judge(e).findings]
+        out += [_line(finding, confidence) for finding in found.findings]
         out.append("")
     return "\n".join(out)
 
 
-def _line(finding: Finding) -> str:
-    bounds, reason = finding.interval, finding.statement.reason
+def _line(finding: Finding, confidence: float) -> str:
+    bounds, reason, quantity = finding.interval, finding.statement.reason, finding.statement.quantity
     numbers = "" if bounds is None else f" {bounds.value:.3f} [{bounds.low:.3f}, {bounds.high:.3f}];"
     why = f": {reason}" if reason else f" (allowed: {finding.statement.criterion})"
+    if isinstance(quantity, Gain) and finding.outcome is Outcome.UNDECIDED:
+        why += f"; a difference of {quantity.detectable(confidence):.3f} would have been found four times in five"
     return f"- {finding.statement.text}:{numbers} {finding.outcome}{why}"

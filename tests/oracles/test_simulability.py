@@ -7,15 +7,17 @@ import math
 import numpy as np
 import pytest
 import torch
+from scipy.special import stdtrit
 from scipy.stats import entropy as scipy_entropy
 from scipy.stats import pearsonr
 
 from assay.core.errors import InputError, SpecError
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
-from assay.evaluation.simulability.scores import drawn_weights, over_seeds_and_texts, simulability
+from assay.evaluation.simulability.scores import contributions, over_seeds_and_texts, simulability
 from assay.evaluation.simulability.shares import entropy, shares, shuffled
 from assay.evaluation.simulability.verdict import FEWEST, fewest, judge
+from assay.statistics.bootstrap import Interval
 from assay.studies.simulate.explained import Lesson, explained, lessons, read, uniform, write
 from assay.training.classifier import task_loss
 from assay.training.encoded import encode_dataset
@@ -89,21 +91,25 @@ def test_teaching_moves_the_student_towards_the_explanation():
 # --- scores --------------------------------------------------------------------------------------------------------
 
 
-def test_simulability_is_agreement_or_pearson_also_under_weights():
+def test_simulability_is_agreement_or_pearson():
     rng = np.random.default_rng(1)
     teacher, students = rng.integers(0, 3, 40), rng.integers(0, 3, (4, 40))
-    assert np.allclose(simulability(students, teacher)[0], (students == teacher).mean(1))
-    weights = drawn_weights(40, 6)
-    repeated = [np.repeat(np.arange(40), row.astype(int)) for row in weights]
-    assert all(len(r) == 40 for r in repeated)
-    truth = [[(s[r] == teacher[r]).mean() for s in students] for r in repeated]
-    assert np.allclose(simulability(students, teacher, weights), truth)
+    assert np.allclose(simulability(students, teacher), (students == teacher).mean(1))
     teacher, students = rng.normal(3, 1, 40), rng.normal(-2, 5, (4, 40))
     students[0] += 4 * teacher
-    assert np.allclose(simulability(students, teacher)[0], [pearsonr(s, teacher)[0] for s in students])
-    truth = [[pearsonr(s[r], teacher[r])[0] for s in students] for r in repeated]
-    assert np.allclose(simulability(students, teacher, weights), truth)
-    assert simulability(np.ones((1, 40)), teacher)[0, 0] == 0  # a student that always says the same
+    assert np.allclose(simulability(students, teacher), [pearsonr(s, teacher)[0] for s in students])
+    assert simulability(np.full((1, 40), 0.1), teacher)[0] == 0  # a student that always says the same
+
+
+def test_contributions_have_the_error_of_the_score():
+    """Their standard error is that of a bootstrap over texts, for Pearson's r as for the agreement."""
+    rng = np.random.default_rng(3)
+    teacher = rng.normal(size=500)
+    student = 0.6 * teacher + rng.normal(size=500) * 0.8
+    drawn = rng.integers(0, 500, (2000, 500))
+    resampled = np.std([pearsonr(student[d], teacher[d])[0] for d in drawn])
+    parts = contributions(student[None], teacher)[0]
+    assert parts.std() / np.sqrt(500) == pytest.approx(resampled, rel=0.06)
 
 
 def test_intervals_cover_both_students_and_texts():
@@ -112,14 +118,37 @@ def test_intervals_cover_both_students_and_texts():
     teacher = np.zeros(400, np.int64)
     skill = np.array([0.5, 0.9] * 5)
     students = (rng.random((10, 400)) > skill[:, None]).astype(np.int64)
-    weights = drawn_weights(400)
-    both = over_seeds_and_texts(simulability(students, teacher)[0], simulability(students, teacher, weights))
-    texts = np.quantile(simulability(students, teacher, weights).mean(1), [0.025, 0.975])
-    assert both.high - both.low > 3 * (texts[1] - texts[0])
+    both = over_seeds_and_texts(contributions(students, teacher))
+    over_texts = 1.96 * contributions(students, teacher).mean(0).std() / np.sqrt(400)
+    assert both.high - both.low > 3 * 2 * over_texts
     same = np.repeat(students[:1], 10, 0)
-    alone = over_seeds_and_texts(simulability(same, teacher)[0], simulability(same, teacher, weights))
-    half = 1.96 * np.sqrt(0.25 / 400)
+    alone = over_seeds_and_texts(contributions(same, teacher))
+    half = stdtrit(9, 0.975) * np.sqrt(0.25 / 400)
     assert (alone.high - alone.low) / 2 == pytest.approx(half, rel=0.1)
+    assert alone.value == pytest.approx((same == teacher).mean())
+
+
+def test_one_student_tells_nothing_about_others():
+    parts = np.array([[1.0, 0.0, 1.0]])
+    assert over_seeds_and_texts(parts, limits=(0.0, 1.0)) == Interval(pytest.approx(2 / 3), 0.0, 1.0, 1)
+    assert over_seeds_and_texts(np.ones((3, 4))) == Interval(1.0, 1.0, 1.0, 3)
+
+
+def test_equal_methods_are_told_apart_no_more_often_than_said():
+    """Six students that differ a lot: percentiles of a bootstrap tell 12 % of equal methods apart, and 5 % at .993."""
+    rng = np.random.default_rng(4)
+    wrong = {0.95: 0, 0.995: 0}
+    for _ in range(600):
+        text = rng.standard_normal(120)
+        methods = [
+            1 + 0.8 * text + 0.3 * rng.standard_normal(120) + 0.5 * rng.standard_normal((6, 1)) for _ in range(2)
+        ]
+        right = [(latent + 0.6 * rng.standard_normal((6, 120)) > 0).astype(float) for latent in methods]
+        for confidence in wrong:
+            interval = over_seeds_and_texts(right[0] - right[1], confidence)
+            wrong[confidence] += interval.low > 0 or interval.high < 0
+    assert 0.01 < wrong[0.95] / 600 < 0.065
+    assert wrong[0.995] / 600 < 0.012
 
 
 # --- shares --------------------------------------------------------------------------------------------------------

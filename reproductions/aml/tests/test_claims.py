@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 
 from assay.statistics.claims import Verdict
 from reproductions.aml import claims
+from reproductions.aml.aim import aim, aims
 from reproductions.aml.claims import ABLATED, BOTH, CELLS, CLAIMS, IMDB, LANGUAGE, MOVIES, SST
 from reproductions.aml.evidence import Evidence, short_metric, short_name
+from reproductions.aml.findings import findings
 from reproductions.aml.page import TABLE_1, page
-from reproductions.aml.published import paper_value
+from reproductions.aml.published import ENCODERS, LANGUAGE_MODELS, paper_value, places
 from reproductions.aml.tables import ABLATIONS
 
 # How good each method is: comprehensiveness, and the negative of sufficiency.
@@ -41,7 +44,14 @@ def good_as_in_the_paper(cell):
 
 def card(**settings):
     weights = {"preservation": 0.5, "sparsity": 0.5, "inverse": 0.5, "objective": "masking"} | settings
-    return {"settings": weights, "metric": "comprehensiveness", "validation": {"best": 0.5}}
+    return {
+        "settings": weights,
+        "metric": "comprehensiveness(protocol=aml)",
+        "better": "higher",
+        "validation": {"best": 0.5, "random": 0.1, "error": 0.05},
+        "curve": [{"step": 8, "value": 0.5}, {"step": 16, "value": 0.4}],
+        "data": {"train": {"examples": 1000}},
+    }
 
 
 def made_up(turn=lambda value: value):
@@ -66,11 +76,15 @@ def made_up(turn=lambda value: value):
         "paml": card(weights_of="searched"),
         "warm": card() | {"start": {"value": 0.4}},
         "logistic": card(objective="logistic"),
+        "paml_sufficiency": card(weights_of="searched_sufficiency"),
+        "paml_mean": card(),
     }
     seconds = {SST: {"paml": 0.1, "paml(steps=10, tune=all)": 1.0}, IMDB: {"paml(steps=10, tune=all)": 1.2}}
-    passes = {cell: {"logistic": 1.0, "decompx": 1.0, "lime(samples=128)": 128.0} for cell in values}
+    passes = {cell: {"logistic": 1.0, "paml": 1.0, "decompx": 1.0, "lime(samples=128)": 128.0} for cell in values}
     counts = {LANGUAGE: {"self_ranking(mode=free)": {"dropped": [4] * 20, "named": [8] * 20}}}
-    return Evidence(values, sizes, passes, seconds, counts, {SST: fits})
+    trained = {SST: {"examples": {"train": 4000}, "validation": {"accuracy": 0.85}, "majority": 0.5}}
+    units, records = {SST: 20.0, IMDB: 200.0}, {(SST, "learned_sst"): (1, 1), (LANGUAGE, "ranking"): (0, 1)}
+    return Evidence(values, sizes, passes, seconds, counts, {SST: fits}, {}, trained, units, records)
 
 
 def test_claims_are_reproduced_where_the_numbers_are_the_papers():
@@ -109,17 +123,64 @@ def test_hindsight_is_judged_only_against_searches_and_noise():
     assert all("oracle" not in part for part in table_1)
 
 
-def test_what_was_not_run_is_incomplete_and_the_page_is_written():
+def test_what_was_not_run_is_incomplete_and_said():
     assert {c.judge(Evidence()).verdict for c in CLAIMS} == {Verdict.INCOMPLETE}
     empty = page(Evidence())
-    sections = [part for part in empty.split("\n## ")[2:] if not part.startswith(("Statements", "Table 1", "Choices"))]
-    assert len(sections) == 8
+    whole = ("Findings", "Claims", "Statements", "Table 1", "Choices")
+    sections = [part for part in empty.split("\n## ")[1:] if not part.startswith(whole)]
+    assert len(sections) == 11
     assert all("Not run yet." in part for part in sections)
+    assert "Nothing has been run yet." in empty
+    assert "`ranking` (language, smollm): not run." in page(made_up())
+    assert "`learned_sst`" not in page(made_up()), "all of its jobs have records"
+
+
+def test_an_explainer_without_its_rivals_has_not_been_compared():
+    e = made_up()
+    emotion = CELLS[2]
+    alone = replace(e, passes={**e.passes, emotion: {"logistic": 1.0}})
+    assert aim(alone, emotion, "logistic", "comprehensiveness") is None
+    assert CLAIMS[15].judge(alone).verdict is Verdict.INCOMPLETE
+
+
+def test_the_page_of_evidence_like_the_papers():
     text = page(made_up())
-    assert "| 1 | fAML, by its last step, is the best method on encoders | Table 1 | reproduced" in text
-    assert "reused from the search on SST" in text
-    assert "search of 30 trials" in text
+    row = next(line for line in text.splitlines() if line.startswith("| 1 |"))
+    assert re.search(r"SST2: fAML \.467.* SST: fAML by its last step \.(599|60\d).* reproduced", row)
+    assert "0.50, 0.50, 0.50 (reused from searched)" in text
+    assert "(search of 30 trials)" in text
+    assert "| 8 of 16 |" in text, "the best check of each fit"
     assert "50% are not in the text" in text
+    assert "IMDB, 200 units" in text
+    assert "Fits in doubt" not in text
+    e = made_up()
+    e.fits[SST]["paml"]["validation"]["best"] = 0.15  # less than two standard errors above random
+    assert "**Fits in doubt**, not clearly better than a random order on their own dev texts: `paml` on SST" in page(e)
+
+
+def test_the_aim_is_judged_on_the_same_texts_and_in_the_direction_of_the_metric():
+    e = made_up()
+    found = {(a.cell, a.explainer, a.metric): a for a in aims(e)}
+    good = found[SST, "logistic", "sufficiency"]  # lower is better: -0.6 against -0.45
+    assert good.met
+    assert good.rival == "decompx", "lime costs too much, and the control is no rival"
+    assert good.gain.value == pytest.approx(0.15, abs=0.01)
+    assert good.gain.low > 0.1
+    e.values[SST]["comprehensiveness"]["decompx"] = {str(i): 0.8 for i in range(30, 90)}
+    missed = aim(e, SST, "logistic", "comprehensiveness")
+    assert missed is not None
+    assert not missed.met
+    assert missed.own.n == 30, "the texts that all have"
+    assert missed.gain.value == pytest.approx(-0.2, abs=0.01)
+    assert "**missed** on SST, " in findings(e)
+
+
+def test_the_place_of_a_method_in_the_papers_tables():
+    """By hand: of the 60 columns of Table 1, pAML is second in one and third in twelve; fAML leads 56."""
+    encoders = places("pAML", ENCODERS)
+    assert (encoders[1], encoders[2], encoders[3], encoders.total()) == (0, 1, 12, 60)
+    assert places("fAML", ENCODERS)[1] == 56
+    assert places("pAML", LANGUAGE_MODELS)[2] == 23
 
 
 def test_names_and_published_numbers():
@@ -134,4 +195,8 @@ def test_names_and_published_numbers():
     assert paper_value("minilm", "sst", claims.refined(""), "comprehensiveness") is None, (
         "its step was chosen otherwise"
     )
+    assert paper_value("minilm", "sst", "paml", "comprehensiveness") == pytest.approx(0.24)
+    assert paper_value("minilm", "sst", "paml", "sufficiency") is None, "it was fitted for another metric"
+    assert paper_value("minilm", "sst", "paml_sufficiency", "sufficiency") == pytest.approx(0.131)
+    assert paper_value("smollm", "language", "paml", "comprehensiveness") == pytest.approx(0.091)
     assert paper_value("minilm", "sst", "logistic", "comprehensiveness") is None

@@ -13,6 +13,7 @@ import pytest
 from assay.experiments.plan import read_plan
 from assay.experiments.store import Store
 from reproductions.aml.claims import IMDB, MOVIES
+from reproductions.aml.evidence import TRAINING
 from reproductions.aml.page import TABLE_1, _places
 
 HERE = Path(__file__).parents[1]
@@ -66,8 +67,10 @@ def test_run_runs_every_study_once_and_the_weights_first(small_data: Path) -> No
     expected = [name.replace("$data", data) for name in loop for data in ("sst", "emotion", "rotten")]
     found = sorted([*expected, *(name for name in studies if name not in loop)])
     assert found == sorted({cell.name for cell in plan.cells})
-    cells = {(place.data, place.model) for place in _places(plan)}
-    assert cells == {*TABLE_1, IMDB, MOVIES}
+    found = list(_places(plan))
+    assert {(place.data, place.model) for place in found} == {*TABLE_1, IMDB, MOVIES}
+    trained = {(place.data, place.model) for place in found if place.name == TRAINING}
+    assert trained == set(TABLE_1), "each explained model stands where its explainers are judged"
 
 
 def test_the_weights_of_the_search_reach_all_data_sets(small_data: Path) -> None:

@@ -14,7 +14,7 @@ from assay.core.notices import notice
 from assay.datasets.dataset import Dataset
 from assay.explainers.learned.parts.method import Content, LearnedMethod
 from assay.explainers.learned.parts.saved import CARD, README, WEIGHTS
-from assay.explainers.learned.parts.worth import ADVICE, doubt
+from assay.explainers.learned.parts.worth import advice, doubt
 from assay.models.model import Model
 from assay.training.checkpoint import remove_checkpoint
 from assay.training.history import History
@@ -78,7 +78,7 @@ def fit_explainer(settings: Fit, model: Model, train: Dataset, validation: Datas
     with training_in(run.folder):
         explainer = settings.fit(model, train, validation, run)
     if why := doubt(explainer.card):
-        notice("explainer", f"The explainer {why} {ADVICE}")
+        notice("explainer", f"The explainer {why} {advice(explainer.card)}")
     return explainer
 
 

@@ -370,6 +370,11 @@ def _other_shape(path):
     (path / "explainer.json").write_text(json.dumps({**card, "states": [3, 64]}))
 
 
+def _lost_encoder(path):
+    card = json.loads((path / "explainer.json").read_text())
+    (path / "explainer.json").write_text(json.dumps({**card, "architecture": "encoder"}))
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -379,6 +384,7 @@ def _other_shape(path):
         (_not_json, "cannot be read"),
         (_newer, "newer version"),
         (_other_shape, "do not fit its card"),
+        (_lost_encoder, "has no encoder/; fit or download the explainer again"),
         (shutil.rmtree, "there is no folder"),
     ],
 )

@@ -84,7 +84,8 @@ def test_the_model_card_is_complete(fitted, tmp_path):
     text = (tmp_path / "good" / "README.md").read_text()
     assert "is no better" not in text
     for words in ("Texts: 23 of", "Chosen by comprehensiveness (higher is better)", "**0.3000**", "of a random order",
-                  "| step | training loss | validation |", "masks=2", "Where it may fail", "torch "):  # fmt: skip
+                  "| step | training loss | validation |", "masks=2", "scale=log_odds",
+                  "Where it may fail", "torch "):  # fmt: skip
         assert words in text
     assert str(tmp_path) not in text
 

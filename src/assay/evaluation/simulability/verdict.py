@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.evaluation.simulability.scores import Reals, drawn_weights, over_seeds_and_texts, quartiles, simulability
+from assay.evaluation.simulability.scores import Reals, contributions, over_seeds_and_texts, quartiles
 from assay.statistics.bootstrap import Interval
 from assay.statistics.permutation import holm, paired_test
 from assay.statistics.power import detectable
@@ -75,9 +75,9 @@ def judge(
     outputs: Mapping[str, NDArray[Any]], teacher: NDArray[Any], controls: Mapping[str, str], none: str
 ) -> dict[str, Judged]:
     """Judge every method. outputs: (S,N) by name, controls included; controls: {method: its shuffled control}."""
-    weights = drawn_weights(len(teacher))
-    scores = {name: simulability(rows, teacher)[0] for name, rows in outputs.items()}
-    drawn = {name: simulability(rows, teacher, weights) for name, rows in outputs.items()}
+    parts = {name: contributions(rows, teacher) for name, rows in outputs.items()}
+    scores = {name: rows.mean(1) for name, rows in parts.items()}
+    least = 0.0 if np.issubdtype(teacher.dtype, np.integer) else -1.0  # an agreement, or a correlation
     compared = [(m, c) for m in outputs if m != none for c in (none, controls.get(m, none)) if c in outputs]
     compared = list(dict.fromkeys(compared))
     methods = [m for m in controls if m in outputs]
@@ -85,7 +85,7 @@ def judge(
     gains: dict[str, dict[str, Gain]] = {name: {} for name in outputs}
     for method, control in compared:
         difference = scores[method] - scores[control]
-        interval = over_seeds_and_texts(difference, np.subtract(drawn[method], drawn[control]))
+        interval = over_seeds_and_texts(parts[method] - parts[control], limits=(least - 1, 1 - least))
         alpha = ALPHA / max(len(methods), 1)  # what Holm asks of the clearest difference
         sd = float(difference.std(ddof=1)) if len(difference) > 1 else math.nan
         power = detectable(sd, len(difference), alpha=alpha)
@@ -94,7 +94,7 @@ def judge(
     return {
         name: Judged(
             tuple(rows.tolist()),
-            over_seeds_and_texts(rows, drawn[name]),
+            over_seeds_and_texts(parts[name], limits=(least, 1.0)),
             quarters[name][0],
             quarters[name][1:],
             gains[name],

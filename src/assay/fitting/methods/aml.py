@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AmlFit:
-    """Fit a model that explains a text in one pass: by Shapley values (FastSHAP), attributive masking (AML), or both.
+    """Fit a model that explains a text in one pass: by logistic regression on masked texts, Shapley values, or AML.
 
     Labels are not needed: it learns from what the explained model says about masked texts.
     """

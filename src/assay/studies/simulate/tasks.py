@@ -258,7 +258,7 @@ def examined(model: Model, test: Dataset) -> dict[str, Any]:
     encoded = encode_dataset(model, test, progress=False)
     outputs = predict(Trainable(model).eval(), encoded)
     said = outputs[:, 0] if model.task == "regression" else outputs.argmax(-1)
-    return {"outputs": said.tolist(), "score": float(simulability(said[None], encoded.gold)[0, 0])}
+    return {"outputs": said.tolist(), "score": float(simulability(said[None], encoded.gold)[0])}
 
 
 def rows_of(context: JobContext, key: str) -> Any:

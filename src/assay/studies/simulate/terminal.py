@@ -25,7 +25,7 @@ def tables(result: Simulated) -> Iterator[Table | Text]:
 
 def _table(group: Students, judged: Mapping[str, Judged]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("explanation", overflow="fold")
+    table.add_column("explanation", overflow="fold", min_width=min(25, max(map(len, group.methods))))
     for name in (group.score, "median", "quartiles", "over none", "over shuffled"):
         table.add_column(name, justify="right")
     table.add_column("verdict")

@@ -55,6 +55,8 @@ def _empty_attributor(folder: Path, card: dict[str, Any]) -> Attributor:
 
 
 def _read_encoder(folder: Path, limit: int | None) -> Model:
+    if not folder.is_dir():
+        raise ModelError(f"{folder.parent.name} has no {ENCODER}/; fit or download the explainer again")
     source = Source(str(folder))
     with source.readable_errors():
         config, tokenizer = source.config(), source.tokenizer()

@@ -48,7 +48,9 @@ def model_card(card: Mapping[str, Any], name: str = "FOLDER") -> str:
 
 def _fit(card: Mapping[str, Any]) -> list[str]:
     train, validation, removal = card["data"]["train"], card["data"]["validation"], card.get("removal")
-    settings = ", ".join(f"{key}={value}" for key, value in card["settings"].items() if value is not None)
+    given = card["settings"]
+    shown = {**given, "scale": card.get("scale")} if "scale" in given else given  # logistic sets its own
+    settings = ", ".join(f"{key}={value}" for key, value in shown.items() if value is not None)
     versions = ", ".join(f"{package} {version}" for package, version in card["versions"].items())
     return [
         "## How it was fitted",

@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 CLEAR = 2.0  # standard errors
-ADVICE = "Fit on more texts or for more epochs, and check that the model reacts to masking at all (`assay evaluate`)."
+MASKING = ", and check that the model reacts to masking at all (`assay evaluate`)"
 
 
 def control_name(card: Mapping[str, Any]) -> str:
     """What an explainer must beat; a random order unless its card names another control."""
     return str(card.get("control", "a random order"))
+
+
+def advice(card: Mapping[str, Any]) -> str:
+    """What to do about a doubt; explainers with a control of their own are not learnt from masks."""
+    return f"Fit on more texts or for more epochs{'' if 'control' in card else MASKING}."
 
 
 def doubt(card: Mapping[str, Any]) -> str:
