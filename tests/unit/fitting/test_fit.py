@@ -452,6 +452,8 @@ def test_search_resumes_and_reuses_the_best_weights(tmp_path):
     assert {n: explainer.card["settings"][n] for n in best.weights} == best.weights
     assay.fit(model, texts, output=tmp_path / "e", search=4, overwrite=True, **settings)
     assert len(seen) == 4, "trials that are there count"
+    assay.fit(model, texts, output=tmp_path / "whole", search=4, **settings)
+    assert [trial.weights for trial in seen[:4]] == [trial.weights for trial in seen[4:]], "as without an interruption"
 
 
 def test_trials_of_a_search_differ_by_their_weights_alone():
