@@ -30,7 +30,8 @@ def page(
     """A page; `template` is a path inside the package and extends web/layout.html.jinja."""
     visitor = visitor_of(request)
     html = render(template, navigation=_navigation(request, visitor), visitor=visitor, csrf=visitor.csrf, **values)
-    response = HTMLResponse(html, status, headers={"Cache-Control": "no-store", **(headers or {})})
+    whole = html.encode("utf-8", "backslashreplace")  # data may hold half of an emoji
+    response = HTMLResponse(whole, status, headers={"Cache-Control": "no-store", **(headers or {})})
     if COOKIE not in request.cookies:
         set_cookie(response, request)
     return response

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 
-from assay.core.errors import SpecError
-from assay.web.accounts import SESSION, Accounts
+from assay.core.errors import AssayError, SpecError
+from assay.web.accounts import SESSION, Accounts, RefusedError
 from assay.web.attempts import LIMITS, WINDOW, Attempts, TooManyAttemptsError
 from assay.web.pages import local
 from assay.web.security import HEADERS, LARGEST
@@ -129,13 +133,51 @@ def test_attempts_are_forgotten_after_a_while() -> None:
     now = [0.0]
     attempts = Attempts(clock=lambda: now[0])
     for _ in range(LIMITS["name"]):
-        attempts.check("name ada")
-        attempts.add("name ada")
+        attempts.begin("name ada", "address here")
     with pytest.raises(TooManyAttemptsError):
-        attempts.check("name ada")
-    attempts.check("name bob")
+        attempts.begin("name ada", "address here")
+    attempts.begin("name bob")
+    now[0] = WINDOW - 61
+    with pytest.raises(TooManyAttemptsError, match="in 1 minute"):
+        attempts.begin("name ada")
     now[0] = WINDOW + 1
-    attempts.check("name ada")
+    attempts.begin("name ada")
+
+
+def test_a_right_password_forgets_failures_of_its_name_only() -> None:
+    """Somebody with an account cannot guess at other names without end by logging in between."""
+    attempts = Attempts()
+    for i in range(LIMITS["address"]):
+        attempts.begin(f"name {i}", "address here")
+        if i % 2:
+            attempts.succeeded(f"name {i}", "address here")
+    for i in range(LIMITS["address"] // 2):
+        attempts.begin(f"name {100 + i}", "address here")
+    with pytest.raises(TooManyAttemptsError):
+        attempts.begin("name ada", "address here")
+
+
+def test_guesses_at_once_are_limited_too(tmp_path: Path) -> None:
+    app = application(tmp_path, access="accounts")
+    participant(app, "Bob")
+    together = threading.Barrier(20)
+
+    class Slow(PasswordHasher):
+        def verify(self, *given: str | bytes) -> bool:
+            time.sleep(0.3)  # as a real hash, so that all guesses have come before the first one is known to be wrong
+            return bool(super().verify(*given))
+
+    accounts = Accounts(app.state.site.database, Slow(time_cost=1, memory_cost=8, parallelism=1))
+
+    def guess(i: int) -> type[Exception]:
+        together.wait()
+        with pytest.raises(AssayError) as refused:
+            accounts.log_in("Bob", f"guess {i}", "127.0.0.1")
+        return refused.type
+
+    with ThreadPoolExecutor(20) as pool:
+        kinds = list(pool.map(guess, range(20)))
+    assert kinds.count(RefusedError) == LIMITS["name"]
 
 
 @pytest.mark.parametrize("address", ["/", "/login", "/nowhere", "/static/web.css", "/style.css"])
@@ -162,6 +204,22 @@ def test_other_names_and_large_requests_are_refused(tmp_path: Path) -> None:
 
     headers = {"content-type": "application/x-www-form-urlencoded"}
     assert client.post("/login", content=chunks(), headers=headers).status_code == 413
+
+
+@pytest.mark.parametrize("encoding", ["unicode_escape", "punycode", "undefined", "utf-16"])
+def test_forms_in_other_encodings_are_refused(encoding: str, tmp_path: Path) -> None:
+    """`\\ud800` in unicode_escape is half of an emoji, which neither a page nor a database can hold."""
+    client = Client(application(tmp_path))
+    csrf = client.csrf()
+    form = "".join(
+        f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in {"csrf": csrf, "name": r"\ud800", "password": PASSWORD}.items()
+    )
+    for charset, status in ((f"; charset={encoding}", 415), ("; charset=UTF-8", 403), ("", 403)):
+        kind = {"content-type": f"multipart/form-data; boundary=x{charset}"}
+        response = client.post("/login", content=f"{form}--x--\r\n", headers=kind)
+        assert response.status_code == status, charset
+        assert ("not in UTF-8" in seen(response)) is (status == 415)
 
 
 def test_only_addresses_of_this_server_are_followed() -> None:

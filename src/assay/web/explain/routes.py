@@ -201,11 +201,11 @@ def _as_picture(image: Any) -> Any:
 
 
 def _start(site: Site, served: ServedModel, wanted: Wanted, explanation: str) -> Task:
-    image = None if wanted.image is None else saved.load_image(site.database, wanted.image)
     removed = tuple(Span(0, patch, patch + 1) for patch in wanted.removed)
-    example = Example(wanted.text, wanted.text_pair, image, id="0", removed=removed)
 
-    def work(task: Task) -> str:
+    def work(task: Task) -> str:  # tasks that wait or have ended are kept, and a decoded image may have 120 MB
+        image = None if wanted.image is None else saved.load_image(site.database, wanted.image)
+        example = Example(wanted.text, wanted.text_pair, image, id="0", removed=removed)
         saved.save(site.database, explanation, explain(served, wanted, example, task))
         return explanation
 
