@@ -16,7 +16,7 @@ from assay.web.accounts import SESSION, Accounts, RefusedError
 from assay.web.attempts import LIMITS, WINDOW, Attempts, TooManyAttemptsError
 from assay.web.pages import local
 from assay.web.security import HEADERS, LARGEST
-from assay.web.serving import Listening
+from assay.web.serving import Listening, config_of
 from unit.web.clients import PASSWORD, QUICK, SETUP, TOKEN, Client, application, participant, seen
 
 
@@ -29,6 +29,31 @@ def test_a_server_that_others_can_reach_demands_accounts_or_a_token() -> None:
     assert {Listening(host).access() for host in ("127.0.0.1", "localhost", "::1")} == {"open"}
     with pytest.raises(SpecError, match="too short"):
         Listening(token="short").access()
+
+
+@pytest.mark.parametrize(
+    ("proxy", "sender", "believed"), [(True, "127.0.0.1", True), (True, "10.0.0.9", False), (False, "127.0.0.1", False)]
+)
+def test_only_a_proxy_that_was_announced_may_say_who_visits(
+    proxy: bool, sender: str, believed: bool, tmp_path: Path
+) -> None:
+    """Its word decides on secure cookies, on links, and on whose failed attempts are counted."""
+    app = application(tmp_path, access="accounts", hosts=None)
+    config = config_of(app, Listening(accounts=True, proxy=proxy))
+    config.load()
+    headers = {"x-forwarded-for": "198.51.100.7", "x-forwarded-proto": "https", "host": "study.example"}
+    client = Client(config.loaded_app, client=(sender, 5000), headers=headers)
+    page = client.get("/login")
+    assert ("Secure" in page.headers["set-cookie"]) is believed
+    csrf = re.search(r'name="csrf" value="(\w+)"', page.text)[1]
+    cookie = {"cookie": page.headers["set-cookie"].partition(";")[0]}  # this client would keep it for HTTPS
+    client.post("/login", data={"csrf": csrf, "name": "Eve", "password": "a guess"}, headers=cookie)
+    assert f"address {'198.51.100.7' if believed else sender}" in app.state.site.accounts.attempts.failures
+
+
+def test_a_proxy_needs_accounts_or_a_token() -> None:
+    with pytest.raises(SpecError, match="--accounts"):
+        Listening(proxy=True).access()
 
 
 def test_the_first_administrator_is_made_with_the_setup_link_and_only_once(tmp_path: Path) -> None:
