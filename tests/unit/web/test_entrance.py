@@ -20,6 +20,10 @@ from assay.web.serving import Listening, config_of
 from unit.web.clients import PASSWORD, QUICK, SETUP, TOKEN, Client, application, participant, seen
 
 
+def cookie_of(client: Client) -> str:
+    return str(client.cookies[client.app.state.site.cookies.name])
+
+
 def test_a_server_that_others_can_reach_demands_accounts_or_a_token() -> None:
     for host in ("0.0.0.0", "::", "192.168.1.7", "example.org"):
         with pytest.raises(SpecError, match="--accounts"):
@@ -111,9 +115,9 @@ def test_the_token_lets_in_and_a_new_one_locks_out(tmp_path: Path) -> None:
     client.get("/enter", params={"token": TOKEN}, follow_redirects=False)
     again = application(tmp_path, access="token")
     for server, known in ((app, True), (again, True)):
-        assert server.state.site.cookies.read(client.cookies["assay"])[1] is known
+        assert server.state.site.cookies.read(cookie_of(client))[1] is known
     object.__setattr__(again.state.site.cookies, "token", "another token")
-    assert again.state.site.cookies.read(client.cookies["assay"])[1] is False
+    assert again.state.site.cookies.read(cookie_of(client))[1] is False
 
 
 def test_forged_posts_are_refused(tmp_path: Path) -> None:
@@ -135,13 +139,37 @@ def test_cookies_are_signed_and_expire(tmp_path: Path, monkeypatch: pytest.Monke
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
     assert f"Max-Age={int(SESSION)}" in cookie
-    value = ada.cookies["assay"]
+    value = cookie_of(ada)
     changed = value[:5] + ("A" if value[5] != "A" else "B") + value[6:]
-    assert Client(app, cookies={"assay": changed}).get("/accounts", follow_redirects=False).status_code == 303
+    assert Client(app, cookies={app.state.site.cookies.name: changed}).get("/accounts", follow_redirects=False).status_code == 303
     site = app.state.site
     later = Accounts(site.database, QUICK, clock=lambda: __import__("time").time() + SESSION + 1)
     object.__setattr__(site, "accounts", later)
     assert ada.get("/accounts", follow_redirects=False).status_code == 303
+
+
+def test_two_servers_in_one_browser_do_not_disturb_each_other(tmp_path: Path) -> None:
+    """`assay serve` today and a study tomorrow: browsers send cookies of one port to all ports of a machine."""
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+    one, two = (Client(application(folder, access="accounts")) for folder in folders)
+    two.cookies = one.cookies
+    one.set_up("Ada")
+    two.set_up("Bob")
+    assert "Ada" in seen(one.get("/accounts"))
+    assert "Bob" in seen(two.get("/accounts"))
+
+
+def test_a_cookie_that_cannot_be_read_is_replaced(tmp_path: Path) -> None:
+    app = application(tmp_path, access="accounts")
+    client = Client(app, cookies={app.state.site.cookies.name: "of an older key"})
+    participant(app, "Bob")
+    page = client.get("/login")
+    kept = page.headers["set-cookie"].partition(";")[0]
+    fresh = Client(app, headers={"cookie": kept})
+    csrf = re.search(r'name="csrf" value="(\w+)"', page.text)[1]
+    assert fresh.submit("/login", csrf=csrf, name="Bob", password=PASSWORD).status_code == 200
 
 
 def test_guessing_is_limited_by_name_and_by_address(tmp_path: Path) -> None:
