@@ -62,7 +62,7 @@ def details(attribution: Attribution, method: str | None = None) -> str:
 def extras(attribution: Attribution) -> list[str]:
     """The words and numbers among the extras of a method."""
     return [
-        _format(key.replace("_", " "), extra)
+        _format(key, extra).replace("_", " ")
         for key, extra in attribution.extra.items()
         if isinstance(extra, str | int | float)
     ]

@@ -141,7 +141,8 @@ def test_cookies_are_signed_and_expire(tmp_path: Path, monkeypatch: pytest.Monke
     assert f"Max-Age={int(SESSION)}" in cookie
     value = cookie_of(ada)
     changed = value[:5] + ("A" if value[5] != "A" else "B") + value[6:]
-    assert Client(app, cookies={app.state.site.cookies.name: changed}).get("/accounts", follow_redirects=False).status_code == 303
+    forger = Client(app, cookies={app.state.site.cookies.name: changed})
+    assert forger.get("/accounts", follow_redirects=False).status_code == 303
     site = app.state.site
     later = Accounts(site.database, QUICK, clock=lambda: __import__("time").time() + SESSION + 1)
     object.__setattr__(site, "accounts", later)
