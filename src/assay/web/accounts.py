@@ -236,14 +236,15 @@ def _account(row: Any) -> Account:
 
 def _checked_name(name: str) -> str:
     shown = one_line(unicodedata.normalize("NFKC", name))
-    if not NAME[0] <= len(shown) <= NAME[1]:
+    if not NAME[0] <= len(_key(shown)) or len(shown) > NAME[1]:
         raise RefusedError(f"A name has {NAME[0]} to {NAME[1]} characters; {shown[:80]!r} has {len(shown)}.")
     return shown
 
 
 def _key(name: str) -> str:
-    """Names that look alike up to case are one name."""
-    return one_line(unicodedata.normalize("NFKC", name)).casefold()
+    """Names that look alike up to case are one name, whatever invisible characters they hold."""
+    shown = one_line(unicodedata.normalize("NFKC", name))
+    return "".join(char for char in shown if unicodedata.category(char) != "Cf").casefold()
 
 
 def _bytes(password: str) -> bytes:

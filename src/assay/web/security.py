@@ -89,7 +89,7 @@ def _host(headers: Headers) -> str:
 
 
 def _check_encoding(headers: Headers) -> None:
-    """A form names its encoding itself, and some decoders of Python make texts that no page and no database can hold."""
+    """A form names its encoding itself, and some of Python's decoders make texts that no page or database can hold."""
     _, options = parse_options_header(headers.get("content-type"))
     if options.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
         raise HTTPException(415, UNREADABLE)

@@ -59,7 +59,7 @@ class Cookies:
 
     @cached_property
     def name(self) -> str:
-        """Of the cookie: browsers send cookies to all ports of a machine, and its servers must not replace each other's."""
+        """Of the cookie: browsers send it to all ports of a machine, whose servers must not replace each other's."""
         return f"assay-{hashlib.sha256(self.key.encode()).hexdigest()[:12]}"
 
     def write(self, session: str, *, knows_token: bool = False) -> str:

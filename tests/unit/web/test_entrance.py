@@ -99,6 +99,17 @@ def test_invitations_log_in_and_out(tmp_path: Path) -> None:
     assert "Bob" not in seen(bob.get("/login"))
 
 
+def test_names_that_look_alike_are_one_name(tmp_path: Path) -> None:
+    accounts: Accounts = application(tmp_path, access="accounts").state.site.accounts
+    accounts.create("Ada", PASSWORD, "administrator")
+    for name in ("ada", "\N{FULLWIDTH LATIN CAPITAL LETTER A}da", "Ada\u200b", "A\u2060da", " Ada ", "A\u00adda"):
+        with pytest.raises(RefusedError, match="already"):
+            accounts.create(name, PASSWORD, "member")
+    for name in ("\u200b\u200b", "a\u200b", "x" * 65, "\ufdfa" * 4):
+        with pytest.raises(RefusedError, match="2 to 64"):
+            accounts.create(name, PASSWORD, "member")
+
+
 def test_the_last_administrator_stays(tmp_path: Path) -> None:
     app = application(tmp_path, access="accounts")
     ada = Client(app)
