@@ -56,9 +56,9 @@ def test_valid_ranks_are_exactly_those_of_races():
 @pytest.mark.parametrize(
     ("ranks", "words"),
     [
-        ([1, 1, 2], "2 are ranked better than 2, so the next rank is 3, as in a race; give 1, 1, 3"),
+        ([1, 1, 2], "2 explanations come before rank 2, so the next rank is 3, as in a race; give 1, 1, 3"),
         ([2, 3, 3], "none is 1"),
-        ([1, 3, 4, 4], "1 is ranked better than 3, so the next rank is 2"),
+        ([1, 3, 4, 4], "1 explanation comes before rank 3, so the next rank is 2"),
         ([1, 5, 2], "each must be a whole number from 1 (best) to 3 (worst)"),
         ([1], "at least two"),
     ],

@@ -82,6 +82,10 @@ def serve(
     accounts: Annotated[
         bool, flag("Let in only people with an account; administrators invite others.", SERVER)
     ] = False,
+    proxy: Annotated[
+        bool,
+        flag("A web server on this machine adds HTTPS: believe its X-Forwarded-For and X-Forwarded-Proto.", SERVER),
+    ] = False,
     study: Annotated[
         Path | None,
         Parameter(
@@ -113,7 +117,7 @@ def serve(
 
     if study is not None and token is not None:
         raise SpecError("in a study everybody has an account of their own; leave --token out")
-    listening = Listening(host, port, token, accounts or study is not None)
+    listening = Listening(host, port, token, accounts or study is not None, proxy)
     listening.access()  # refuses before anything is loaded
     wanted = (sys.stdout.isatty() and is_loopback(host)) if open_browser is None else open_browser
     kept = study / ANSWERS if study is not None and database is None else database

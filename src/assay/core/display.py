@@ -62,7 +62,7 @@ def details(attribution: Attribution, method: str | None = None) -> str:
 def extras(attribution: Attribution) -> list[str]:
     """The words and numbers among the extras of a method."""
     return [
-        f"{key} {_format(extra)}".replace("_", " ")
+        _format(key, extra).replace("_", " ")
         for key, extra in attribution.extra.items()
         if isinstance(extra, str | int | float)
     ]
@@ -80,10 +80,10 @@ def _answer(attribution: Attribution) -> list[str]:
     ]
 
 
-def _format(extra: str | float) -> str:
+def _format(name: str, extra: str | float) -> str:
     if isinstance(extra, bool):
-        return "yes" if extra else "no"
-    return extra if isinstance(extra, str) else f"{extra:.3g}"
+        return name if extra else f"not {name}"
+    return f"{name} {extra}" if isinstance(extra, str) else f"{name} {extra:.3g}"
 
 
 def _coloured(attribution: Attribution, colours: str | None) -> Text:

@@ -31,8 +31,8 @@ class ReadyStudy:
         """Its methods and those of the user; refuses to run without the learned one."""
         if self.learned is not None and not added:
             raise SpecError(
-                f"the study {self.name} also compares {self.learned}: add your fitted explainer with "
-                "--add 'NAME(explainer=FOLDER)', or name all methods with --methods"
+                f"the study {self.name} also compares {self.learned}: add your fitted explainer "
+                "with --add, such as \"scaffold('FOLDER')\", or name all methods with --methods"
             )
         return [*self.methods, *added]
 

@@ -61,6 +61,11 @@ class HumanResults:
     def contrasts(self) -> list[Contrast]:
         return contrasts(self.judgements, seed=self.folder.study.seed)
 
+    @property
+    def unanimous(self) -> bool:
+        """Whether all rankings of some pair agree, though there are several participants."""
+        return len(self.judgements.participants) > 1 and any(c.low != c.low for c in self.contrasts)
+
     @cached_property
     def agreement(self) -> list[Agreement]:
         seed = self.folder.study.seed

@@ -60,6 +60,7 @@ def results_page(results: HumanResults, command: str | None = None) -> str:
         styles=styles,
         bars=_bars(results, styles),
         command=command,
+        p_value=_p_value,
         percent=lambda share: f"{100 * share:.0f} %",
         number=lambda value: "–" if value is None or math.isnan(value) else f"{value:.2f}",
     )
@@ -67,6 +68,10 @@ def results_page(results: HumanResults, command: str | None = None) -> str:
 
 def write_results(results: HumanResults, path: str | Path, command: str | None = None) -> None:
     write_page(results_page(results, command), path)
+
+
+def _p_value(p: float | None) -> str:
+    return "–" if p is None or math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
 
 
 def _bars(results: HumanResults, styles: dict[str, MethodStyle]) -> list[Bar]:

@@ -42,6 +42,7 @@ SESSION = 14 * 24 * 3600.0  # seconds until a session ends
 INVITATION = 30 * 24 * 3600.0
 NAME = (2, 64)  # characters
 PASSWORD = (10, 200)
+NOT_INVITED = "This invitation is not valid (any more). Ask for a new link."
 
 tables = MetaData()
 SERVER = Table("server", tables, Column("name", String(64), primary_key=True), Column("value", String(200)))
@@ -120,13 +121,12 @@ class Accounts:
     def log_in(self, name: str, password: str, address: str) -> Account:
         """The account with this name and password. Attempts are limited by name and by network address."""
         keys = (f"name {_key(name)}", f"address {address}")
-        self.attempts.check(*keys)
+        self.attempts.begin(*keys)
         with self.database.reading() as connection:
             row = connection.execute(select(ACCOUNTS).where(ACCOUNTS.c.unique_name == _key(name))).mappings().first()
         if not self._is_right(row["password"] if row else None, password) or row is None:
-            self.attempts.add(*keys)
             raise RefusedError("The name or the password is wrong.")
-        self.attempts.forget(keys[0])
+        self.attempts.succeeded(*keys)
         return _account(row)
 
     def all(self) -> list[Account]:
@@ -190,16 +190,17 @@ class Accounts:
         """Make the account of somebody who was invited; also returns what the invitation is about."""
         name, hashed = _checked_name(name), self._hashed(password)
         with self.database.writing() as connection:
-            role, about = self._invitation(connection, secret)
-            account = self._insert(connection, name, hashed, role)
-            used = INVITATIONS.update().where(INVITATIONS.c.digest == _digest(secret))
-            connection.execute(used.values(left=INVITATIONS.c.left - 1))
-        return account, about
+            # first, and in one statement: of two people who use the last place at once, the second finds none
+            place = INVITATIONS.update().where((INVITATIONS.c.digest == _digest(secret)) & (INVITATIONS.c.left > 0))
+            if not connection.execute(place.values(left=INVITATIONS.c.left - 1)).rowcount:
+                raise RefusedError(NOT_INVITED)
+            role, about = self._invitation(connection, secret, least=0)
+            return self._insert(connection, name, hashed, role), about
 
-    def _invitation(self, connection: Connection, secret: str) -> tuple[Role, str]:
+    def _invitation(self, connection: Connection, secret: str, least: int = 1) -> tuple[Role, str]:
         row = connection.execute(select(INVITATIONS).where(INVITATIONS.c.digest == _digest(secret))).mappings().first()
-        if row is None or row["left"] < 1 or row["expires"] < self.clock():
-            raise RefusedError("This invitation is not valid (any more). Ask for a new link.")
+        if row is None or row["left"] < least or row["expires"] < self.clock():
+            raise RefusedError(NOT_INVITED)
         return row["role"], row["about"]
 
     # --- passwords -------------------------------------------------------------------------------------------------
@@ -235,14 +236,15 @@ def _account(row: Any) -> Account:
 
 def _checked_name(name: str) -> str:
     shown = one_line(unicodedata.normalize("NFKC", name))
-    if not NAME[0] <= len(shown) <= NAME[1]:
+    if not NAME[0] <= len(_key(shown)) or len(shown) > NAME[1]:
         raise RefusedError(f"A name has {NAME[0]} to {NAME[1]} characters; {shown[:80]!r} has {len(shown)}.")
     return shown
 
 
 def _key(name: str) -> str:
-    """Names that look alike up to case are one name."""
-    return one_line(unicodedata.normalize("NFKC", name)).casefold()
+    """Names that look alike up to case are one name, whatever invisible characters they hold."""
+    shown = one_line(unicodedata.normalize("NFKC", name))
+    return "".join(char for char in shown if unicodedata.category(char) != "Cf").casefold()
 
 
 def _bytes(password: str) -> bytes:

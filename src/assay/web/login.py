@@ -39,10 +39,11 @@ def accounts_part(entrance: Entrance) -> Part:
 def enter(request: Request, token: Secret) -> Response:
     """The link with the server's token."""
     entrance: Entrance = part_of(request, "accounts")
-    site_of(request).accounts.attempts.check(f"address {_address(request)}")
+    attempts, address = site_of(request).accounts.attempts, f"address {_address(request)}"
+    attempts.begin(address)
     if entrance.token is None or not _same(token, entrance.token):
-        site_of(request).accounts.attempts.add(f"address {_address(request)}")
         raise RefusedError("The token is wrong. Open the link that `assay serve` printed.")
+    attempts.succeeded(address)
     response = see_other("/")
     set_cookie(response, request, new_session(), knows_token=True)
     return response

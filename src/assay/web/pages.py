@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from assay.core.render import render
 from assay.web.site import site_of
-from assay.web.visitor import COOKIE, Visitor, set_cookie, visitor_of
+from assay.web.visitor import Visitor, is_new, set_cookie, visitor_of
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,9 @@ def page(
     """A page; `template` is a path inside the package and extends web/layout.html.jinja."""
     visitor = visitor_of(request)
     html = render(template, navigation=_navigation(request, visitor), visitor=visitor, csrf=visitor.csrf, **values)
-    response = HTMLResponse(html, status, headers={"Cache-Control": "no-store", **(headers or {})})
-    if COOKIE not in request.cookies:
+    whole = html.encode("utf-8", "backslashreplace")  # data may hold half of an emoji
+    response = HTMLResponse(whole, status, headers={"Cache-Control": "no-store", **(headers or {})})
+    if is_new(request):
         set_cookie(response, request)
     return response
 

@@ -1,4 +1,4 @@
-"""What holds for every request and response: the host's name, the size of what is sent, and headers.
+"""What holds for every request and response: the host's name, the size and encoding of what is sent, and headers.
 
 The policy allows no inline script or style, no frame around a page, and nothing from another server.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -32,6 +33,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 TOO_LARGE = f"The request is larger than {LARGEST // 1024**2} MB. Send a shorter text or a smaller image."
+UNREADABLE = "The request is not in UTF-8, and others are not read. Send it from a page of this server."
 WRONG_HOST = "This server does not answer to this name. Open it by the address that `assay serve` printed."
 
 
@@ -72,6 +74,7 @@ class Security:
             await PlainTextResponse(WRONG_HOST, 421)(scope, receive, send_with_headers)
             return
         try:
+            _check_encoding(headers)
             await self.app(scope, _limited(headers, receive), send_with_headers)
         except Exception as error:
             if started or self.on_error is None:
@@ -83,6 +86,13 @@ def _host(headers: Headers) -> str:
     """The name in the Host header without its port: another site's name could point at this machine."""
     host = headers.get("host", "")
     return host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+
+
+def _check_encoding(headers: Headers) -> None:
+    """A form names its encoding itself, and some of Python's decoders make texts that no page or database can hold."""
+    _, options = parse_options_header(headers.get("content-type"))
+    if options.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
+        raise HTTPException(415, UNREADABLE)
 
 
 def _limited(headers: Headers, receive: Receive) -> Receive:

@@ -24,12 +24,16 @@ GOODBYE = 3  # seconds that open pages get when the server stops
 
 @dataclass(frozen=True)
 class Listening:
-    """Where a server listens and whom it lets in. A token of "new" makes one up."""
+    """Where a server listens and whom it lets in. A token of "new" makes one up.
+
+    proxy: a web server on this machine stands before it and says who visits, and whether by HTTPS.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8000
     token: str | None = None
     accounts: bool = False
+    proxy: bool = False
 
     def access(self) -> Access:
         """Refuses to be open to a network."""
@@ -42,6 +46,8 @@ class Listening:
                 f"{self.host} can be reached from other machines, so everybody must show who they are; add --accounts, "
                 "or --token new for a secret link, or leave --host out"
             )
+        if self.proxy and self.token is None and not self.accounts:
+            raise SpecError("behind a proxy, others can come in: add --accounts, or --token new for a secret link")
         return "token" if self.token is not None else "accounts" if self.accounts else "open"
 
     def entrance(self) -> Entrance:
@@ -81,14 +87,19 @@ def serve(
         app = create_app(parts, path, access=access, entrance=entrance, hosts=hosts)
         port = listener.getsockname()[1]
         announce(addresses(app, entrance, f"http://{_shown(listening.host)}:{port}"))
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            server_header=False,
-            proxy_headers=False,  # a forged header must not change the address that attempts are counted by
-            timeout_graceful_shutdown=GOODBYE,
-        )
-        uvicorn.Server(config).run(sockets=[listener])
+        uvicorn.Server(config_of(app, listening)).run(sockets=[listener])
+
+
+def config_of(app: FastAPI, listening: Listening) -> uvicorn.Config:
+    """Only a proxy on this machine may say who visits: attempts at passwords are counted by address."""
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        server_header=False,
+        proxy_headers=listening.proxy,
+        forwarded_allow_ips=["127.0.0.1", "::1"],
+        timeout_graceful_shutdown=GOODBYE,
+    )
 
 
 def addresses(app: FastAPI, entrance: Entrance, base: str) -> list[str]:

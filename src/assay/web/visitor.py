@@ -17,7 +17,6 @@ from assay.core.errors import AssayError
 from assay.web.accounts import SESSION, Account
 from assay.web.site import Site, site_of
 
-COOKIE = "assay"
 NO_TOKEN = "Open this page with the link that `assay serve` printed: it holds the server's token."
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 
@@ -58,17 +57,22 @@ class Cookies:
     def csrf(self, session: str) -> str:
         return hmac.new(self.key.encode(), f"csrf {session}".encode(), hashlib.sha256).hexdigest()
 
+    @cached_property
+    def name(self) -> str:
+        """Of the cookie: browsers send it to all ports of a machine, whose servers must not replace each other's."""
+        return f"assay-{hashlib.sha256(self.key.encode()).hexdigest()[:12]}"
+
     def write(self, session: str, *, knows_token: bool = False) -> str:
         content = {"session": session} | ({"token": self._mark()} if knows_token else {})
         return str(self._signer.dumps(content))
 
-    def read(self, cookie: str | None) -> tuple[str, bool]:
-        """The session and whether its visitor gave the server's token; a new session if there is no valid cookie."""
+    def read(self, cookie: str | None) -> tuple[str, bool] | None:
+        """The session and whether its visitor gave the server's token; None if there is no valid cookie."""
         try:
             content: Any = self._signer.loads(cookie or "", max_age=int(SESSION))
             return str(content["session"]), self.token is not None and content.get("token") == self._mark()
         except (BadSignature, TypeError, KeyError, AttributeError):
-            return new_session(), False
+            return None
 
     @cached_property
     def _signer(self) -> URLSafeTimedSerializer:
@@ -89,7 +93,7 @@ def visitor_of(request: Request) -> Visitor:
     if known is None:
         site = site_of(request)
         session, knows_token = _session_of(request)
-        account = site.accounts.in_session(session) if COOKIE in request.cookies else None
+        account = None if is_new(request) else site.accounts.in_session(session)
         known = request.state.visitor = Visitor(session, site.cookies.csrf(session), account, knows_token)
     return known
 
@@ -117,14 +121,25 @@ def set_cookie(
     known = visitor.knows_token if knows_token is None else knows_token
     value = site.cookies.write(session or visitor.session, knows_token=known)
     secure = request.url.scheme == "https"
-    response.set_cookie(COOKIE, value, max_age=int(SESSION), httponly=True, samesite="lax", secure=secure, path="/")
+    response.set_cookie(
+        site.cookies.name, value, max_age=int(SESSION), httponly=True, samesite="lax", secure=secure, path="/"
+    )
+
+
+def is_new(request: Request) -> bool:
+    """Whether the request brought no valid cookie, so that its session began with it."""
+    _session_of(request)
+    return bool(request.state.is_new)
 
 
 def _session_of(request: Request) -> tuple[str, bool]:
-    """What the cookie says; read once."""
+    """What the cookie says, or a new session; read once."""
     known: tuple[str, bool] | None = getattr(request.state, "session", None)
     if known is None:
-        known = request.state.session = site_of(request).cookies.read(request.cookies.get(COOKIE))
+        cookies = site_of(request).cookies
+        kept = cookies.read(request.cookies.get(cookies.name))
+        request.state.is_new = kept is None
+        known = request.state.session = kept or (new_session(), False)
     return known
 
 

@@ -104,7 +104,7 @@ def test_terminal_colours_on_request_only():
 def test_what_a_method_says_in_a_word_is_shown():
     said = {"form": "path", "quadrature_error": 0.00021, "exact": True, "order": [2, 0, 1]}
     shown = terminal(replace(attribution(), extra=said), color=False).splitlines()[0]
-    assert shown == "yes logit 0.500 · lime · form path · quadrature error 0.00021 · exact yes"
+    assert shown == "yes logit 0.500 · lime · form path · quadrature error 0.00021 · exact"
     assert "form path" in fragment([[replace(attribution(), extra=said)]])
 
 

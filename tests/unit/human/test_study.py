@@ -250,7 +250,7 @@ def test_results_find_what_people_like(tmp_path):
     assert results.gaps == []
     (metric,) = results.metrics
     assert metric.sentence.startswith("What people prefer agrees with comprehensiveness")
-    assert any(sentence.startswith("self-agreement") for sentence in results.remarks)
+    assert any(sentence.startswith("Self-agreement") for sentence in results.remarks)
     page = Page(results_page(results, "assay study results study/"))
     assert "TrueSkill, as published" in page.text
     assert "People prefer" in page.text

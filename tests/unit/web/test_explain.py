@@ -204,6 +204,8 @@ BAD = {
     "unknown method": ({"methods": ["lmie"]}, "did you mean 'lime'"),
     "unreadable method": ({"more_methods": "lime(("}, "cannot read"),
     "huge method": ({"methods": ["lime(samples=1000000)"]}, "at most 50,000"),
+    "huge method in a text": ({"methods": ["ensemble(methods=['lime(samples=999999)'])"]}, "at most 50,000"),
+    "huge method, written otherwise": ({"methods": ["ensemble(methods=['lime(samples=0xfffff)'])"]}, "at most 50,000"),
     "folder": ({"methods": ["aml('/etc')"]}, "--explainer"),
     "folder of heads": ({"methods": ["scaffold('/etc')"]}, "--explainer"),
     "hidden folder": ({"methods": ["ensemble(methods=['aml(\"/etc\")'])"]}, "--explainer"),
@@ -226,6 +228,13 @@ def test_bad_input_gets_a_sentence_and_keeps_what_was_typed(case: str, client: C
     assert sentence in seen(response)
     if "text" not in fields and case != "model":
         assert TEXT in response.text
+
+
+@pytest.mark.parametrize("field", ["model", "methods", "more_methods", "target", "units", "removal", "base"])
+def test_names_of_a_megabyte_are_not_compared_with_known_ones(field: str, client: Client) -> None:
+    response = ask(client, **{field: "x" * 500_000})
+    assert response.status_code == 422
+    assert "at most 2000" in seen(response)
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,12 @@ class Agreement:
 
     @property
     def sentence(self) -> str:
+        name = self.name[0].upper() + self.name[1:]
         if math.isnan(self.value):
-            return f"{self.name}: undefined, because no example was judged twice or all ranks are ties."
+            return f"{name}: undefined, because no example was judged twice or all ranks are ties."
         above = "above" if self.p <= 0.05 else "not above"
         return (
-            f"{self.name} {self.value:.2f} [{self.low:.2f}, {self.high:.2f}], {above} that of random order "
+            f"{name} {self.value:.2f} [{self.low:.2f}, {self.high:.2f}], {above} that of random order "
             f"({self.random:.2f}, p = {self.p:.2g}, n = {self.n})."
         )
 

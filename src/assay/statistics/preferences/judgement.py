@@ -44,7 +44,8 @@ def check_ranks(ranks: Sequence[int]) -> None:
         raise InputError(f"ranks {_listed(ranks)}: none is 1; the best explanation has rank 1: {_listed(meant)}")
     wrong = min(rank for rank, right in zip(ranks, meant, strict=True) if rank != right)
     better = sum(rank < wrong for rank in ranks)
-    reason = f"{better} {'is' if better == 1 else 'are'} ranked better than {wrong}, so the next rank is {better + 1}"
+    before = "1 explanation comes" if better == 1 else f"{better} explanations come"
+    reason = f"{before} before rank {wrong}, so the next rank is {better + 1}"
     raise InputError(f"ranks {_listed(ranks)}: {reason}, as in a race; give {_listed(meant)} or change them")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from assay.api.fit import load_explainer
 from assay.core.errors import AssayError, SpecError, nearest
-from assay.core.spec import Spec, parse
+from assay.core.spec import Spec, parse, split
 from assay.datasets.dataset import Dataset
 from assay.explainers import METHODS
 from assay.explainers.learned.parts.method import LearnedMethod
@@ -95,11 +95,22 @@ def _check_value(name: str, value: Any) -> None:
         for item in value:
             _check_value(name, item)
     elif isinstance(value, str):
-        for word in re.findall(r"\w+", value):
-            if _reads_files(word):
-                _check(Spec(word))
+        _check_text(value)
     elif isinstance(value, int | float) and abs(value) > MOST:
         raise SpecError(f"{name}: {value:.6g} is more than a visitor may ask for; give at most {MOST:,}")
+
+
+def _check_text(text: str) -> None:
+    """A text in a method may name methods itself, whose numbers and folders are limited like its own."""
+    for word in re.findall(r"\w+", text):
+        if _reads_files(word):
+            _check(Spec(word))
+    for part in split(text):
+        try:
+            inner = parse(part)
+        except SpecError:  # no method
+            continue
+        _check(inner)
 
 
 def serve_models(models: Sequence[Model], explainers: Iterable[str]) -> dict[str, ServedModel]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, Form, Path, Query, Request, UploadFile
+from pydantic import StringConstraints
 from starlette.datastructures import UploadFile as Upload
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
@@ -33,12 +34,13 @@ TICK = 0.15  # seconds between looks at a task
 LISTED = 500  # examples of the data in the list
 Id = Annotated[str, Path(min_length=22, max_length=22, pattern=r"^[\w-]+$")]
 Words = Annotated[str, Form()]
+Short = Annotated[str, Form(max_length=2000)]  # whatever is compared with known names
 
 
 def typed_form(
-    model: Words = "", text: Words = "", text_pair: Words = "", kept_image: Words = "", more_methods: Words = "",
-    target: Words = "", against: Words = "", units: Words = "", removal: Words = "", base: Words = "",
-    methods: Annotated[list[str] | None, Form()] = None,
+    model: Short = "", text: Words = "", text_pair: Words = "", kept_image: Short = "", more_methods: Short = "",
+    target: Short = "", against: Short = "", units: Short = "", removal: Short = "", base: Short = "",
+    methods: Annotated[list[Annotated[str, StringConstraints(max_length=2000)]] | None, Form()] = None,
 ) -> Typed:  # fmt: skip
     return Typed(
         model, text, text_pair, kept_image, tuple(methods or ()), more_methods, target, against, units, removal, base
@@ -65,7 +67,7 @@ async def submit(
     request: Request,
     typed: Annotated[Typed, Depends(typed_form)],
     image: Annotated[UploadFile | str | None, File()] = None,
-    remove: Words = "",
+    remove: Short = "",
 ) -> Response:
     """Explain what was typed: at once if that is quick, and else behind a page of progress."""
     content = await image.read(saved.LARGEST + 1) if isinstance(image, Upload) and image.filename else None
@@ -201,11 +203,11 @@ def _as_picture(image: Any) -> Any:
 
 
 def _start(site: Site, served: ServedModel, wanted: Wanted, explanation: str) -> Task:
-    image = None if wanted.image is None else saved.load_image(site.database, wanted.image)
     removed = tuple(Span(0, patch, patch + 1) for patch in wanted.removed)
-    example = Example(wanted.text, wanted.text_pair, image, id="0", removed=removed)
 
-    def work(task: Task) -> str:
+    def work(task: Task) -> str:  # tasks that wait or have ended are kept, and a decoded image may have 120 MB
+        image = None if wanted.image is None else saved.load_image(site.database, wanted.image)
+        example = Example(wanted.text, wanted.text_pair, image, id="0", removed=removed)
         saved.save(site.database, explanation, explain(served, wanted, example, task))
         return explanation
 

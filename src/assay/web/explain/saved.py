@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 import time
 from base64 import urlsafe_b64encode
 from typing import Any
@@ -21,6 +22,7 @@ from assay.web.explain.work import Explained
 
 LARGEST = 10 * 1024 * 1024  # bytes of an image
 PIXELS = 40_000_000
+ONE = threading.Lock()  # image is decoded at a time: the largest takes more than half a gigabyte
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
 
 tables = MetaData()
@@ -67,7 +69,7 @@ def save_image(database: Database, content: bytes) -> str:
     """Keep an uploaded image; raises unless it is one of a moderate size."""
     if len(content) > LARGEST:
         raise InputError(f"the image has {len(content) / 1024**2:.1f} MB; give at most {LARGEST // 1024**2} MB")
-    decode_image(content, "the file", FORMATS, PIXELS)
+    _decode(content)
     image = _short(content)
     _insert(database, IMAGES, image, content)
     return image
@@ -78,7 +80,12 @@ def load_image(database: Database, image: str) -> Any:
         content = connection.execute(select(IMAGES.c.content).where(IMAGES.c.id == image)).scalar()
     if content is None:
         raise InputError("this image is not on the server (any more); choose the file again")
-    return decode_image(content, "the file", FORMATS, PIXELS)
+    return _decode(content)
+
+
+def _decode(content: bytes) -> Any:
+    with ONE:
+        return decode_image(content, "the file", FORMATS, PIXELS)
 
 
 def _insert(database: Database, table: Table, row: str, content: Any) -> None:

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     bindparam,
+    case,
     func,
     select,
 )
@@ -105,9 +106,13 @@ class StudyDatabase:
         try:
             with self.database.writing() as connection:
                 self._check_open(connection)
-                last = connection.execute(
-                    select(func.max(PARTICIPANTS.c.seat)).where(PARTICIPANTS.c.study == self.study)
-                ).scalar()
+                # one statement: whoever sees another's seat sees a seat of their own, too
+                mine = case((PARTICIPANTS.c.account == account.id, PARTICIPANTS.c.seat))
+                own, last = connection.execute(
+                    select(func.max(mine), func.max(PARTICIPANTS.c.seat)).where(PARTICIPANTS.c.study == self.study)
+                ).one()
+                if own is not None:  # a button that was pressed twice
+                    return Participant(account.id, account.name, int(own))
                 seat = 0 if last is None else int(last) + 1
                 values = {"study": self.study, "seat": seat, "account": account.id, "name": account.name}
                 connection.execute(PARTICIPANTS.insert().values(**values, joined=self.clock()))

@@ -60,6 +60,7 @@ def create(request: Request, visitor: Administrator, typed: Annotated[dict[str, 
     if place.folder is not None or (place.task is not None and not place.task.ended.is_set()):
         return see_other(ADDRESS)
     try:
+        _check_lengths(typed)
         served = _served(request, typed)
         wanted = _wanted(typed, served)
         data = _explaining(request).data
@@ -121,11 +122,14 @@ def _defaults(state: Explaining) -> dict[str, str]:
     return {name: "" if value is None else str(value) for name, value in given.items()}
 
 
-def _wanted(typed: Mapping[str, str], served: ServedModel) -> dict[str, Any]:
-    """The arguments of `create_study`; what they mean is checked there."""
+def _check_lengths(typed: Mapping[str, str]) -> None:
     for name, value in typed.items():
         if len(value) > LONGEST:
             raise InputError(f"{name} has {len(value):,} characters; give at most {LONGEST:,}")
+
+
+def _wanted(typed: Mapping[str, str], served: ServedModel) -> dict[str, Any]:
+    """The arguments of `create_study`; what they mean is checked there."""
     metrics = split(typed.get("metrics", ""))
     if wrong := [metric for metric in metrics if not re.fullmatch(r"\w+", metric)]:
         raise SpecError(f"{wrong[0]!r} is no name of a metric; `assay list metrics` shows all")
