@@ -46,11 +46,17 @@ def other_labels(rows: Sequence[Mapping[str, Any]], columns: Columns, given: Col
     if read is None or "label" in given:
         return
     names = [name for name in _class_columns(rows) if name != read and plain_name(name) in LABEL_NAMES]
-    names = [name for name in names if any(str(row.get(name)) != str(row.get(read)) for row in rows)]
+    names = [name for name in names if not _is_renaming([(str(row.get(read)), str(row.get(name))) for row in rows])]
     if names:
         listed = ", ".join(map(repr, names[:LISTED]))
         use = option({"label": names[0]})
         yield f"The labels are read from {read!r}; those in {listed} differ; to read these: {use}."
+
+
+def _is_renaming(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Whether the second value of each pair is another name for the first, such as positive for 1."""
+    firsts, seconds = (len(set(values)) for values in zip(*pairs, strict=True))
+    return firsts == seconds == len(set(pairs))
 
 
 def split_notes(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

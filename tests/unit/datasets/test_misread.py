@@ -359,7 +359,7 @@ def test_blanks_in_the_header_belong_to_no_name(tmp_path: Path) -> None:
     [
         rows(label=lambda i, *_: ("a", "b", "c", "d")[i // 3]),  # sorted by label
         rows(label=lambda i, *_: i % 2, label_text=lambda i, *_: ("neg", "pos")[i % 2]),
-        rows(gold=lambda i, t, label: label, split="test"),
+        rows(gold=lambda i, t, label: label, sentiment=lambda i, t, label: label == "positive", split="test"),
         rows(text=lambda i, t, label: f"{t}..." if i < 5 else t),
         rows(text=lambda i, t, label: rf"{t} $\nu$ and C:\temp, not C:/temp"),
         rows(rationale=lambda i, t, _: [[2, t.find(" ", 2)], [0, t.find(" ", 2)]] if t[1] == " " else []),
