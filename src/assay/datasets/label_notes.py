@@ -134,7 +134,7 @@ def _has_fraction(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, str) and not value[-1:].isdigit():
+    if isinstance(value, str) and not any(map(str.isdigit, value)):
         return False  # float() takes nan and infinity
     try:
         float(value)
