@@ -9,11 +9,11 @@ from typing import Any
 
 from assay.core.errors import InputError
 from assay.core.types import Example
-from assay.datasets.column_notes import column_notes, no_text, unread_labels
+from assay.datasets.column_notes import column_notes, no_text, other_labels, split_notes, unread_labels
 from assay.datasets.columns import ColumnMap, Columns, guess_columns
 from assay.datasets.dataset import Dataset
 from assay.datasets.examples import as_example, as_row, example_from_row, present_columns
-from assay.datasets.label_notes import label_notes
+from assay.datasets.label_notes import label_notes, labels_in_texts
 from assay.datasets.labels import infer_labels
 from assay.datasets.rationale_columns import check_rationales
 from assay.datasets.rationale_notes import rationale_notes
@@ -53,10 +53,19 @@ def _from_rows(
         raise InputError(no_text(rows, columns))
     columns, rationale_column_notes = check_rationales(columns, rows, given or {})
     examples = [example_from_row(row, columns, i) for i, row in enumerate(rows)]
-    names = dict(enumerate(label_names.get(columns.label or "", ()))) or _names_from_rows(rows, columns)
+    names = dict(enumerate(label_names.get(columns.label or "", ())))
+    names, name_notes = (names, ()) if names else _names_from_rows(rows, columns)
     data = _finish(examples, name, names, columns, guessed=None if "score" in (given or {}) else columns.score)
-    about_columns = (*column_notes(rows, columns, given or {}), *rationale_column_notes)
-    return replace(data, notes=(*about_columns, *unread_labels(rows, columns, given or {}), *data.notes))
+    notes = (
+        *column_notes(rows, columns, given or {}),
+        *rationale_column_notes,
+        *unread_labels(rows, columns, given or {}),
+        *other_labels(rows, columns, given or {}),
+        *name_notes,
+        *split_notes(rows),
+        *data.notes,
+    )
+    return replace(data, notes=notes)
 
 
 def _from_examples(items: Sequence[Any], name: str) -> Dataset:
@@ -77,6 +86,7 @@ def _finish(
     notes = (
         *text_notes(finished),
         *label_notes(given, inferred, columns.label, named=bool(label_names), guessed=guessed),
+        *labels_in_texts(finished, names or ()),
         *rationale_notes(finished),
         *_id_notes(examples, ids),
     )
@@ -106,8 +116,17 @@ def _unique(ids: list[str]) -> list[str]:
     return unique
 
 
-def _names_from_rows(rows: Sequence[Mapping[str, Any]], columns: Columns) -> dict[int, str]:
+def _names_from_rows(rows: Sequence[Mapping[str, Any]], columns: Columns) -> tuple[dict[int, str], tuple[str, ...]]:
+    """The names of integer labels from the column beside them, or a note that it does not name them."""
     if columns.label is None or columns.label_name is None:
-        return {}
-    names = {row.get(columns.label): row.get(columns.label_name) for row in rows}
-    return {label: str(name) for label, name in names.items() if isinstance(label, int) and name is not None}
+        return {}, ()
+    names: dict[int, str] = {}
+    for row in rows:
+        label, name = row.get(columns.label), row.get(columns.label_name)
+        index = int(label) if isinstance(label, int) or str(label).isdecimal() else None
+        if index is None or name is None:
+            continue
+        if names.setdefault(index, str(name)) != str(name):
+            other = f"{index} is {names[index]!r} and {str(name)!r}"
+            return {}, (f"The column {columns.label_name!r} does not name the labels and is not used: {other}.",)
+    return names, ()

@@ -8,10 +8,13 @@ from itertools import islice
 from typing import Any
 
 from assay.core.cells import parse_cell
-from assay.datasets.columns import EITHER_ORDER, FIXED_ORDER, ColumnMap, Columns, guess_columns, plain_name
+from assay.datasets.columns import ALIASES, EITHER_ORDER, FIXED_ORDER, ColumnMap, Columns, guess_columns, plain_name
+from assay.datasets.splits import names_a_split
 
 LOOKED_AT = 1000  # rows that show whether a column holds texts
 LISTED = 5  # columns in a note
+LABEL_NAMES = {plain_name(name) for name in (*ALIASES["label"], "gold", "true_label", "y_true", "ground_truth")}
+SPLIT_NAMES = ("split", "set", "partition", "subset", "fold", "lewissplit")
 WORDS = 4  # on average, in a column of texts; names and dates have fewer
 
 
@@ -35,6 +38,34 @@ def unread_labels(rows: Sequence[Mapping[str, Any]], columns: Columns, given: Co
         which = "the column" if len(names) == 1 else "one of the columns"
         listed = ", ".join(map(repr, names[:LISTED])) + ", ..." * (len(names) > LISTED)
         yield f"No labels are read; if {which} {listed} holds them: {option({'label': names[0]})}."
+
+
+def other_labels(rows: Sequence[Mapping[str, Any]], columns: Columns, given: ColumnMap) -> Iterator[str]:
+    """Columns that are named like labels, too, and say something else."""
+    read = columns.label
+    if read is None or "label" in given:
+        return
+    names = [name for name in _class_columns(rows) if name != read and plain_name(name) in LABEL_NAMES]
+    names = [name for name in names if not _is_renaming([(str(row.get(read)), str(row.get(name))) for row in rows])]
+    if names:
+        listed = ", ".join(map(repr, names[:LISTED]))
+        use = option({"label": names[0]})
+        yield f"The labels are read from {read!r}; those in {listed} differ; to read these: {use}."
+
+
+def _is_renaming(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Whether the second value of each pair is another name for the first, such as positive for 1."""
+    firsts, seconds = (len(set(values)) for values in zip(*pairs, strict=True))
+    return firsts == seconds == len(set(pairs))
+
+
+def split_notes(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A column of splits, all of which are read."""
+    for name in (name for name in _class_columns(rows) if plain_name(name) in SPLIT_NAMES):
+        splits = sorted({str(row[name]) for row in rows if names_a_split(str(row.get(name)))})
+        if len(splits) > 1:
+            listed = ", ".join(map(repr, splits[:LISTED]))
+            yield f"The column {name!r} names {listed}, and the rows of all are read; keep those that you mean."
 
 
 def _class_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:

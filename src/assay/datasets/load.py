@@ -112,7 +112,8 @@ def _nearby(path: Path) -> str:
     """The contents of the nearest existing parent folder."""
     folder = next(parent for parent in path.absolute().parents if parent.is_dir())
     names = [p.name for p in folder.iterdir() if not p.name.startswith(".")][:30]
-    return f"in {folder.name or 'the root'}: {nearest(path.name, names)}"
+    where = folder.name or "the root"
+    return f"in {where}: {nearest(path.name, names)}" if names else f"the folder {where} is empty"
 
 
 def _from_file(path: Path, split: str | None, columns: ColumnMap | None) -> Dataset:

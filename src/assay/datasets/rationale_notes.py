@@ -22,7 +22,10 @@ def rationale_notes(examples: Sequence[Example]) -> Iterator[str]:
         yield f"{share(len(cut), len(marked))} rationale spans begin or end inside a word ({cut[0]!r}); {_ADVICE}"
 
 
-_ADVICE = "offsets count characters, not bytes, and tokens only in a column named ..._tokens."
+_ADVICE = (
+    "offsets count characters (not bytes) from 0, and the end offset is not included; they count tokens only in a "
+    "column named ..._tokens."
+)
 
 
 def _text(example: Example, span: Span) -> str:
@@ -30,9 +33,10 @@ def _text(example: Example, span: Span) -> str:
 
 
 def _cuts_word(text: str, span: Span) -> bool:
-    return any(0 < at < len(text) and _is_letter(text[at - 1]) and _is_letter(text[at]) for at in span[1:])
+    inside = (at for at in span[1:] if 0 < at < len(text))
+    return any(_is_letter(text[at - 1]) and _is_letter(text[at]) for at in inside)
 
 
 def _is_letter(char: str) -> bool:
-    """Of a script with upper and lower case: others, such as Chinese, do not put blanks between words."""
-    return unicodedata.category(char) in ("Lu", "Ll")
+    """Of a script with blanks between words, unlike Chinese: with two cases, or from right to left; accents too."""
+    return unicodedata.category(char) in ("Lu", "Ll", "Mn") or unicodedata.bidirectional(char) in ("R", "AL")

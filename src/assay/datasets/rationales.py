@@ -36,7 +36,14 @@ class _Source:
         text = self.texts[segment] or ""
         if tokens is None:
             return list(word_spans(text))
-        return align_tokens(tokens.split() if isinstance(tokens, str) else [str(token) for token in tokens], text)
+        tokens = tokens.split() if isinstance(tokens, str) else [str(token) for token in tokens]
+        found = align_tokens(tokens, text)
+        if 2 * found.count(None) > len(found):
+            column = self.columns.tokens_pair if segment else self.columns.tokens
+            raise InputError(
+                f"the tokens in {column!r} are not those of the text: {found.count(None)} of {len(found)} are not in it"
+            )
+        return found
 
 
 def rationales_from_row(row: Mapping[str, Any], columns: Columns, texts: Sequence[str | None]) -> tuple[Spans, ...]:

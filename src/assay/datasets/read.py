@@ -204,6 +204,8 @@ def _table(lines: Iterable[str], usual: str, **form: Any) -> Iterator[Any]:
 
 def _row(header: list[str], cells: list[str]) -> Any:
     """A row of another width than the header has a delimiter or a line break inside a cell."""
+    if [cell.strip() for cell in cells] == header:
+        return InputError("the row repeats the header, as in files that were joined; remove it")
     if len(cells) == len(header):
         return dict(zip(header, cells, strict=True))
     advice = "quote cells that contain the delimiter" if len(cells) > len(header) else "a cell is missing or cut"

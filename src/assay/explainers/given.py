@@ -70,9 +70,10 @@ class Given:
         keys: list[Key] = [whole, (whole[0], None), (None, whole[1])]
         rows = next((self.table[key] for key in keys if key in self.table), ())
         if not rows:
+            cut = any(known and whole[0].startswith(known) for known, _ in self.table)
             raise InputError(
                 f"the scores {self.name!r} have no entry for the text {shortened(text)}; the text must be the same, "
-                "character by character"
+                "character by character" + "; one has only its beginning: give the whole texts (texts=...)" * cut
             )
         texts = (text, pair or "")
         if any(texts[u.segment][u.start : u.end] != u.text for row in rows for u in row.units if not u.is_special):

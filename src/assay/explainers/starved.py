@@ -29,7 +29,7 @@ def starved_message(method: Any) -> str:
     name = Spec.of(method, full=False).name
     return (
         f"{name} had {method.samples} samples for {{most}} units ({{inputs}}): too few, so its scores are noisy. Give "
-        f"at least two samples per unit, e.g. {name}(samples=1000), or explain words or sentences"
+        f"at least two samples per unit, such as {name}(samples=1000) for 500 units, or explain larger units"
     )
 
 

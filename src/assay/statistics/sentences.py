@@ -182,6 +182,13 @@ def _most_often(comparisons: Sequence[Comparison]) -> str:
     first, second = ([*_by_count(counts), (0, [])])[:2]
     if total == 1:
         return f"The best group on the only metric is {listed(first[1])}."
+    if some == 1:
+        return f"The methods differ on 1 of {total} metrics; the best group there is {listed(first[1])}."
+    if first[0] == 1:
+        return (
+            f"The methods differ on {_metrics(some, total)}, but none is in the best group twice; "
+            f"{listed(first[1])} are in it once each."
+        )
     top = f"{listed(first[1])} {_is(first[1])} most often in the best group ({first[0]} of {some}{_each(first[1])})"
     then = f", followed by {listed(second[1])} ({second[0]}{_each(second[1])})" if second[1] else ""
     return f"The methods differ on {_metrics(some, total)}; on these, {top}{then}."

@@ -228,7 +228,110 @@ NOTED = [  # name, content, what the note says
     (
         "marks on blanks",
         rows(rationale=lambda i, t, _: [[t.index(" "), t.index(" ") + 1]]),
-        "12 of 12 rationale spans mark only blanks; offsets count characters, not bytes, and tokens only",
+        "12 of 12 rationale spans mark only blanks; offsets count characters (not bytes) from 0",
+    ),
+    (
+        "objects as texts",
+        rows(text=lambda i, t, _: json.dumps({"body": t})),
+        "12 of 12 texts are objects such as",
+    ),
+    (
+        "names of files as texts",
+        rows(text=lambda i, t, label: f"reviews/{label}/{i}.txt"),
+        "12 of 12 texts are names of files or addresses such as 'reviews/positive/0.txt': these are read",
+    ),
+    (
+        "addresses as texts",
+        rows(text=lambda i, *_: f"https://a.example/{i}"),
+        "12 of 12 texts are names of files or add",
+    ),
+    ("bytes as Python prints them", rows(text=lambda i, t, _: str(t.encode())), "such as \"b'a fine film with a warm"),
+    ("quotation marks", rows(text=lambda i, t, _: f'"{t}"'), "12 of 12 texts stand in quotation marks"),
+    ("numbers as texts", rows(text=lambda i, *_: f"{7 * i}.5"), "12 of 12 texts are numbers such as '0.5'"),
+    (
+        "escapes",
+        rows(text=lambda i, t, _: f"Good.\\n\\n{t}"),
+        "contain escape sequences such as '\\n', which the model",
+    ),
+    ("cut with dots", rows(text=lambda i, t, _: f"{t[:12]}..."), "texts end with dots, such as 'a fine film ...'"),
+    (
+        "cut at one length",
+        rows(text=lambda i, t, _: (f"{t}, " * 9)[:80]),
+        "12 of 12 texts have the greatest length, 80 characters: perhaps they were cut.",
+    ),
+    ("empty texts", rows(text=lambda i, t, _: ("", " ", "\u200b")[i] if i < 3 else t), "3 of 12 texts are empty."),
+    (
+        "a label of fastText",
+        [{"text": f"__label__{label} {t}"} for t, label in zip(TEXTS, LABELS, strict=True)],
+        "12 of 12 texts begin with a label as fastText writes it, such as '__label__positive a fine",
+    ),
+    ("rows as texts", [{"text": f"{t}\t1"} for t in TEXTS], "name the file .tsv and its columns"),
+    (
+        "the label at the end of a prompt",
+        rows(text=lambda i, t, label: f"Review: {t} Sentiment: {label}."),
+        "12 of 12 texts begin or end with their own label, such as 'positive': a model can read it there.",
+    ),
+    (
+        "labels with a full stop",
+        rows(label=lambda i, t, label: f"{label}." if i < 3 else label),
+        "The labels 'negative' and 'negative.' differ only in case, blanks or punctuation",
+    ),
+    (
+        "numbers and words as labels, written as text",
+        rows(label=lambda i, t, label: label if i % 3 else str(i % 2)),
+        "The labels are numbers ('0') and words ('negative') mixed",
+    ),
+    (
+        "two data sets joined",
+        rows(label=lambda i, t, label: label if i < 6 else label[:3]),
+        "The first 6 labels are 'positive', 'negative', all later ones 'pos', 'neg'; if two data sets were joined",
+    ),
+    ("one label", rows(label="positive"), "All 12 labels are 'positive'; whoever always says so is always right."),
+    (
+        "several labels in one text",
+        rows(label=lambda i, *_: "joy, love" if i % 3 else "joy"),
+        "The label 'joy, love' is read as one class; if it is several labels, keep one, or leave the row out.",
+    ),
+    (
+        "decimal commas",
+        rows(label=lambda i, *_: f"{i % 3},5"),
+        "Labels such as '0,5' are read as classes; if they are scores, write them with a point.",
+    ),
+    (
+        "two columns of labels",
+        rows(gold_label=lambda i, *_: LABELS[i // 2]),
+        "The labels are read from 'label'; those in 'gold_label' differ; to read these: --columns label=gold_label.",
+    ),
+    (
+        "names that do not fit the labels",
+        rows(label=lambda i, *_: i % 2, label_text=lambda i, *_: ("neg", "pos", "neutral")[i % 3]),
+        "The column 'label_text' does not name the labels and is not used: 0 is 'neg' and 'neutral'.",
+    ),
+    (
+        "train and test in one file",
+        rows(split=lambda i, *_: ("train", "test")[i % 2]),
+        "The column 'split' names 'test', 'train', and the rows of all are read; keep those that you mean.",
+    ),
+    (
+        "offsets in a script from right to left",
+        rows(text=lambda i, *_: f"סרט נהדר מאוד {i}", rationale=[[5, 8]]),
+        "12 of 12 rationale spans begin or end inside a word ('הדר')",
+    ),
+    (
+        "offsets of composed letters",
+        rows(text=lambda i, t, _: f"cafe\u0301 e\u0301te\u0301 {t}", rationale=[[5, 8]]),
+        "12 of 12 rationale spans begin or end inside a word",
+    ),
+    (
+        "Windows line ends that offsets do not count",
+        rows(text=lambda i, t, _: f"one line\r\nanother\r\nthe third {t}", rationale=[[21, 26]]),
+        "12 of 12 rationale spans begin or end inside a word",
+    ),
+    (
+        "offsets whose end is included",
+        rows(rationale=lambda i, t, _: [[t.rindex(" ") + 1, len(t) - 1]]),
+        "rationale spans begin or end inside a word ('hear'); offsets count characters (not bytes) from 0, and the end "
+        "offset is not included",
     ),
 ]
 
@@ -249,6 +352,29 @@ def test_blanks_in_the_header_belong_to_no_name(tmp_path: Path) -> None:
         load_dataset(file)
     classes = load_dataset(file, columns={"text": "Review", "label": "Stars"})
     assert [example.label for example in classes][:3] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        rows(label=lambda i, *_: ("a", "b", "c", "d")[i // 3]),  # sorted by label
+        rows(label=lambda i, *_: i % 2, label_text=lambda i, *_: ("neg", "pos")[i % 2]),
+        rows(gold=lambda i, t, label: label, sentiment=lambda i, t, label: label == "positive", split="test"),
+        rows(text=lambda i, t, label: f"{t}..." if i < 5 else t),
+        rows(text=lambda i, t, label: rf"{t} $\nu$ and C:\temp, not C:/temp"),
+        rows(rationale=lambda i, t, _: [[2, t.find(" ", 2)], [0, t.find(" ", 2)]] if t[1] == " " else []),
+        rows(text=lambda i, *_: f"这部电影很好看 {i}", rationale=[[2, 4]]),
+        rows(**{"Unnamed: 0": lambda i, *_: i}, label=lambda i, t, label: f" {label} "),
+    ],
+    ids=["sorted", "names", "two equal columns", "few dots", "LaTeX", "spans by end", "Chinese", "index column"],
+)
+def test_nothing_is_said_of_what_is_right(tmp_path: Path, content: Any) -> None:
+    assert load(tmp_path / "a.jsonl", content).notes == ()
+
+
+def test_names_of_labels_in_a_table_of_texts(tmp_path: Path) -> None:
+    content = "text,label,label_text\n" + "".join(f'"{t}",{i % 2},{LABELS[i]}\n' for i, t in enumerate(TEXTS))
+    assert load(tmp_path / "a.csv", content).labels == ("positive", "negative")
 
 
 def nested(n: int = 100_000) -> str:
@@ -354,6 +480,18 @@ REFUSED = [  # name, file, content, what the error says
         "a.json",
         '"a film"',
         "a.json: the JSON file holds a single str; give a list of objects",
+    ),
+    (
+        "two files joined",
+        "a.csv",
+        CSV + CSV,
+        "row 13: the row repeats the header, as in files that were joined; remove it",
+    ),
+    (
+        "tokens of another text",
+        "a.jsonl",
+        rows(tokens=lambda i, *_: TEXTS[(i + 1) % 12].split(), rationale=[0, 1]),
+        "row 1: the tokens in 'tokens' are not those of the text: .* are not in it",
     ),
     ("rows without columns", "a.json", "[{}, {}]", "the rows are empty; give each a text"),
 ]

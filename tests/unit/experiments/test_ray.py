@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -89,6 +90,18 @@ def test_a_full_disk_ends_a_ray_run_too(cluster: str, tmp_path: Path) -> None:
 def test_without_the_extra_a_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(AssayError, match=r"pip install 'assay\[ray\]'"):
+        run(plan(job(1)), store=tmp_path, engine="ray")
+
+
+def test_a_ray_that_does_not_start_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray raises a bare Exception when it takes more than 30 seconds."""
+
+    def start(**options: object) -> None:
+        raise Exception("The current node timed out during startup.")
+
+    slow = SimpleNamespace(is_initialized=lambda: False, init=start)
+    monkeypatch.setitem(sys.modules, "ray", slow)  # type: ignore[arg-type]
+    with pytest.raises(AssayError, match=r"cannot start or reach Ray at this machine: The current node timed out"):
         run(plan(job(1)), store=tmp_path, engine="ray")
 
 

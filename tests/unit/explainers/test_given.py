@@ -71,6 +71,8 @@ def test_texts_are_matched_by_content():
     assert read(scores, Example("a b", id="another")) == [3]
     with pytest.raises(InputError, match="'mine' have no entry for the text 'a c'"):
         read(scores, Example("a c", id="7"))
+    with pytest.raises(InputError, match="one has only its beginning: give the whole texts"):
+        read(scores, Example("a b ."))
     with pytest.raises(InputError, match="has other white space than that of the scores"):
         read(scores, Example("a  b"))
     with pytest.raises(InputError, match="input 1: the scores 'mine' have no entry for the text 'x'"):

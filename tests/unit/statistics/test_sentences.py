@@ -186,9 +186,8 @@ OVERALL = {
     ),
     "all good": (
         [{"lime": "gb", "occlusion": "b", "random": ""}, {"lime": "gb", "occlusion": "gb", "random": ""}],
-        "The methods differ on 1 of 2 metrics; on these, lime is most often in the best group (1 of 1). Every "
-        "method beats "
-        "random on every metric.",
+        "The methods differ on 1 of 2 metrics; the best group there is lime. Every method beats random on every "
+        "metric.",
     ),
     "good somewhere": (
         [{"lime": "gb", "occlusion": "b", "random": ""}, {"lime": "gb", "occlusion": "", "random": ""}],
@@ -198,8 +197,8 @@ OVERALL = {
     ),
     "no control": (
         [{"lime": "g", "occlusion": ""}, {"occlusion": "g", "lime": ""}, {"lime": "g", "occlusion": "g"}],
-        "The methods differ on 2 of 3 metrics; on these, lime and occlusion are most often in the best group (1 of 2 "
-        "each).",
+        "The methods differ on 2 of 3 metrics, but none is in the best group twice; lime and occlusion are in it once "
+        "each.",
     ),
     "one method": (
         [{"lime": "gb", "random": ""}, {"lime": "g", "random": "g"}],

@@ -104,6 +104,9 @@ def test_a_gold_class_that_is_unknown_is_never_replaced(model: Any, tmp_path: Pa
     with pytest.warns(UserWarning, match="12 of 12 examples with rationales have no label.*--target predicted"):
         result = evaluated(model, reviews(labels=False), tmp_path)
     assert list(result.comparisons) == ["comprehensiveness"]
+    with pytest.warns(UserWarning, match="12 of 12 examples with rationales have no label"):
+        control = evaluated(model, reviews(labels=False), tmp_path, ["random"])
+    assert list(control.comparisons) == ["comprehensiveness"], "nor for the further draws of random"
     with pytest.raises(SpecError, match="The gold class of 12 examples is unknown"):
         evaluated(model, reviews(labels=False), tmp_path, target="gold")
 

@@ -150,8 +150,7 @@ def evaluate_slice(
     everything = {**attributions, **drawn.explain(session, inputs)}
     masking_metrics = {name: metric for name, metric in metrics.items() if is_faithfulness(metric)}
     values, curves = faithfulness(session, inputs, everything, masking_metrics)
-    justified: dict[str, Sequence[Attribution | None]] = dict(everything)
-    justified |= _justified(session, inputs, attributions, metrics, gold)
+    justified = _justified(session, inputs, everything, metrics, gold)
     by_size: dict[str, Any] = {}
     for name, metric in metrics.items():
         if metric.facts.rationales:
