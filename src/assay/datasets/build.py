@@ -123,8 +123,8 @@ def _names_from_rows(rows: Sequence[Mapping[str, Any]], columns: Columns) -> tup
     names: dict[int, str] = {}
     for row in rows:
         label, name = row.get(columns.label), row.get(columns.label_name)
-        index = int(label) if isinstance(label, int) or str(label).isdecimal() else None
-        if index is None or name is None:
+        index = int(label) if isinstance(label, str) and label.strip().isdecimal() else label
+        if not isinstance(index, int) or name is None:
             continue
         if names.setdefault(index, str(name)) != str(name):
             other = f"{index} is {names[index]!r} and {str(name)!r}"
