@@ -46,9 +46,8 @@ def searched(model: Model, train: Dataset, validation: Dataset, settings: AmlFit
             run.on_trial(Trial(trial.number, dict(trial.params), trial.value if finished else None, best))
 
     done = sum(trial.state.is_finished() for trial in study.trials)
-    for number in range(
-        done, settings.search
-    ):  # each with a seed of its own, so that an interrupted search goes on alike
+    for number in range(done, settings.search):
+        # a seed for each trial, so that an interrupted search goes on as it would have
         study.sampler = optuna.samplers.TPESampler(seed=seed_of("search", settings.seed, number) % 2**32)
         study.optimize(_ShortFit(optuna, texts, held_out, short, key), n_trials=1, callbacks=[tell])
     return replace(settings, **study.best_trial.params)
