@@ -238,6 +238,7 @@ class Fuse(nn.Module):
     def __init__(self, inner: nn.Module, calls: float = np.inf, rows: float = np.inf) -> None:
         super().__init__()
         self.inner, self.calls, self.rows, self.seen = inner, calls, rows, 0
+        self.all_layers = getattr(inner, "all_layers", False)  # of a head
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         if self.seen >= self.calls:

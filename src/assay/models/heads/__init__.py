@@ -4,12 +4,15 @@ A head is built from the width of the encoder, the number of classes and the num
 states (B,T,D) or, if `all_layers`, those before the first block and after each block.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from torch import nn
-from transformers import PreTrainedConfig
+from typing import TYPE_CHECKING, Any
 
 from assay.core.catalog import Catalog
+
+if TYPE_CHECKING:  # recipes, which help texts are made of, read the names
+    from torch import nn
+    from transformers import PreTrainedConfig
 
 HEADS = Catalog("assay.models.heads", "head")
 
