@@ -34,7 +34,7 @@ OTHERS = (
 )
 LANGUAGE_RUNNER_UP = "sequential_integrated_gradients"
 LANGUAGE_OTHERS = ("deep_lift", "gradient_shap(samples=8)", "gradient_x_input", "self_ranking")
-CHEAP = 10  # the default explainer is compared with methods of up to so many times its passes
+CHEAP = 10  # the default explainer is compared with methods that cost at most this many times its passes
 MARGIN = 0.02  # of a probability: a smaller difference does not matter
 F1_MARGIN = 0.01
 WEIGHT_MARGIN = 0.1  # of a weight between 0 and 1

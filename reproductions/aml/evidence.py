@@ -91,7 +91,7 @@ class Evidence:
         return Quantity(np.array([a / b for a, b in pairs])) if pairs else None
 
     def within(self, cell: Cell, times: float, method: str) -> list[str] | None:
-        """The methods without a fit that cost up to so many times the passes of one; None if nothing was compared."""
+        """The methods without a fit that cost at most `times` times the passes of one; None if nothing was compared."""
         passes = self.passes.get(cell, {})
         if method not in passes:
             return None
