@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor
 
 from assay.core.errors import ModelError, UnsupportedError
@@ -20,12 +19,12 @@ from assay.core.types import Scores
 from assay.explainers.learned.parts.head_map import head_map_svg
 from assay.explainers.learned.parts.method import LearnedMethod
 from assay.explainers.learned.parts.saved import (
-    WEIGHTS,
     check_same_model,
     damaged,
     digest_of,
     folder_digest,
     read_card,
+    read_weights,
     save_explainer,
 )
 from assay.explainers.protocols import MethodFacts
@@ -81,7 +80,7 @@ def _loaded(folder: str, digest: str) -> HeadWeights:
     path = Path(folder)
     card = read_card(path)
     try:
-        phi = load_file(str(path / WEIGHTS))["phi"]
+        phi = read_weights(path, card)["phi"]
         found = HeadWeights(phi, card)
         _ = found.grid
     except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError, OSError) as error:

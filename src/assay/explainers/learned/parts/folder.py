@@ -8,13 +8,12 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file
 from transformers import AutoModel
 
 from assay.core.errors import ModelError
 from assay.explainers.learned.parts.attribution_model import Attributor, LabelledEncoder, Trunk
 from assay.explainers.learned.parts.fitted import ENCODER, Fitted
-from assay.explainers.learned.parts.saved import CARD, WEIGHTS, damaged, folder_digest, read_card
+from assay.explainers.learned.parts.saved import CARD, damaged, folder_digest, read_card, read_weights
 from assay.models.heads import new_head
 from assay.models.load import assemble
 from assay.models.model import Model
@@ -35,7 +34,7 @@ def _loaded(folder: str, digest: str) -> Fitted:
     if missing := [name for name in OWN if name not in card]:
         raise ModelError(f"{path.name}/{CARD} lacks {', '.join(missing)}; fit or download the explainer again")
     try:
-        weights = load_file(str(path / WEIGHTS))
+        weights = read_weights(path, card)
         attributor = _empty_attributor(path, card)
         if "reference" in weights:
             attributor.reference = torch.nn.Parameter(torch.zeros_like(weights["reference"]))

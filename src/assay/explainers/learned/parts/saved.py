@@ -28,6 +28,7 @@ KIND = "assay explainer"
 NEEDED = ("method", "settings", "identity", "labels", "task", "model", "learnt", "metric", "better", "validation")
 PICKLED = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
 PATHS = ("/", "~", ".")  # beginnings of a name that cannot be a hub id
+CHECKSUM = "weights_sha256"  # of the card
 LENGTH = "max_length"  # of the identity of a model: any number of positions can be explained
 FIT = "fit one with `assay fit` (assay.fit) and name its folder, such as aml('explainer/')"
 
@@ -98,6 +99,17 @@ def checked_files(folder: Path) -> tuple[Path, Path]:
     return card, weights
 
 
+def read_weights(folder: Path, card: Mapping[str, Any]) -> dict[str, Tensor]:
+    """The weights of a folder, which must be those that its card was written for."""
+    content = (folder / WEIGHTS).read_bytes()
+    if card.get(CHECKSUM, found := hashlib.sha256(content).hexdigest()) != found:  # older cards have none
+        raise ModelError(
+            f"the explainer in {folder.name} is damaged: {WEIGHTS} has changed since it was saved; "
+            "fit or download it again"
+        )
+    return safetensors.torch.load(content)
+
+
 def damaged(folder: Path, error: Exception) -> ModelError:
     """What is said where weights and card do not fit together."""
     return ModelError(
@@ -111,7 +123,8 @@ def damaged(folder: Path, error: Exception) -> ModelError:
 
 def save_explainer(folder: Path, card: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
     """Write weights, README and, last, the card, which makes the folder valid."""
-    contents = {WEIGHTS: weight_bytes(weights), README: model_card(card).encode(), CARD: card_bytes(card)}
+    content = weight_bytes(weights)
+    contents = {WEIGHTS: content, README: model_card(card).encode(), CARD: card_bytes(card, content)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):  # a card never stands beside the weights of another explainer
@@ -129,9 +142,10 @@ def unsaved(folder: Path, error: Exception) -> StoreError:
     return StoreError(f"cannot save the explainer in {folder}: {reason}; free space or name another folder")
 
 
-def card_bytes(card: Mapping[str, Any]) -> bytes:
-    """The card as it is written."""
-    return (json.dumps(card, indent=1, ensure_ascii=False) + "\n").encode()
+def card_bytes(card: Mapping[str, Any], weights: bytes) -> bytes:
+    """The card as it is written, with the checksum of the weights beside it."""
+    sealed = {**card, CHECKSUM: hashlib.sha256(weights).hexdigest()}
+    return (json.dumps(sealed, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def weight_bytes(weights: Mapping[str, Tensor]) -> bytes:
@@ -144,7 +158,8 @@ def weight_bytes(weights: Mapping[str, Tensor]) -> bytes:
 
 def digest_of(card: Mapping[str, Any], weights: Mapping[str, Tensor]) -> str:
     """A hash of card and weights: that of the folder which holds them."""
-    return hashlib.sha256(card_bytes(card) + b"\x00" + weight_bytes(weights)).hexdigest()[:16]
+    content = weight_bytes(weights)
+    return hashlib.sha256(card_bytes(card, content) + b"\x00" + content).hexdigest()[:16]
 
 
 # --- use -------------------------------------------------------------------------------------------------------------
