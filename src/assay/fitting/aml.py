@@ -172,11 +172,13 @@ def _first_reference(texts: FitTexts, removal: str | None) -> torch.nn.Parameter
 
 
 def _begun(source: Fitted, settings: AmlFit, value: float) -> Source:
-    return Source(Path(str(settings.start)).name, source.digest, str(source.card["model"]), value)
+    texts = tuple(source.card.get("texts", ()))
+    return Source(Path(str(settings.start)).name, source.digest, str(source.card["model"]), value, texts)
 
 
 def _origin_card(begun: Source, settings: AmlFit, card: Mapping[str, Any]) -> dict[str, Any]:
-    return {"start": begun.card(), "notes": [begun.note(settings.criterion, card["validation"]["best"])]}
+    notes = [begun.note(settings.criterion, card["validation"]["best"])]
+    return {"start": begun.card(), "notes": notes, "texts": sorted({*begun.texts, *card.get("texts", ())})}
 
 
 def _portable(settings: AmlFit) -> AmlFit:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from assay.datasets.dataset import Dataset
 from assay.explainers.learned.parts.saved import FORMAT, KIND
+from assay.explainers.learned.parts.seen import text_marks
 from assay.models.model import Model
 from assay.training.history import Check, History
 
@@ -53,7 +54,7 @@ def explainer_card(
         "identity": model.identity,
         "labels": list(model.labels),
         "task": model.task,
-        "data": dict(data),
+        **data,
         "versions": {package: version(package) for package in ("assay", "torch", "transformers", "numpy")},
         "python": platform.python_version(),
     }
@@ -63,9 +64,10 @@ def _point(check: Check, name: str) -> dict[str, float]:
     return {"step": check.step, "epoch": check.epoch, "loss": check.loss, "value": check.scores[name]}
 
 
-def data_card(train: Dataset, validation: Dataset) -> dict[str, Any]:
-    """The data in the card: names, sizes and fingerprints."""
-    return {
+def data_card(train: Dataset, validation: Dataset, *more: Dataset) -> dict[str, Any]:
+    """The data in the card: names, sizes and fingerprints, and marks of all inputs that were seen."""
+    data = {
         name: {"name": d.name, "split": d.split, "examples": len(d), "fingerprint": d.fingerprint}
         for name, d in (("train", train), ("validation", validation))
     }
+    return {"data": data, "texts": sorted(text_marks(e for d in (train, validation, *more) for e in d))}

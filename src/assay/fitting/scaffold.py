@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -158,9 +157,8 @@ def fit_heads(
     heads = teacher_heads(model, student, parts["l"])
     search, history = search_heads(student, heads, lessons, exams, held_out, settings, run, model.fingerprint)
     chosen, chance = _Metric(SELECTIONS[model.task]), _chance(held_out)
-    card = explainer_card("scaffold", model, chosen, history, Chance(chance), data_card(learnt, validation))
-    used = [e for part in parts.values() for e in part]
-    return HeadWeights(search.phi.cpu().float(), {**card, **_own_card(model, settings, search, used)}), search.student
+    card = explainer_card("scaffold", model, chosen, history, Chance(chance), data_card(learnt, validation, outer))
+    return HeadWeights(search.phi.cpu().float(), {**card, **_own_card(model, settings, search)}), search.student
 
 
 def search_heads(
@@ -259,7 +257,7 @@ def _chance(data: EncodedDataset) -> float:
     return float(np.bincount(data.gold).max() / len(data.gold))
 
 
-def _own_card(model: Model, settings: ScaffoldFit, search: HeadSearch, used: Sequence[Any]) -> dict[str, Any]:
+def _own_card(model: Model, settings: ScaffoldFit, search: HeadSearch) -> dict[str, Any]:
     """The part of the card that only this method has."""
     lambdas = normalise(search.phi.cpu().float(), settings.normaliser)
     active = int((lambdas.abs() > VANISHED).sum())
@@ -278,13 +276,7 @@ def _own_card(model: Model, settings: ScaffoldFit, search: HeadSearch, used: Seq
         "control": "always giving the most frequent answer",
         "notes": notes,
         "skipped": skipped,
-        "texts": sorted({text_mark(example.content) for example in used}),
     }
-
-
-def text_mark(content: str) -> str:
-    """A short hash by which a study recognises texts that an explainer was fitted on."""
-    return hashlib.sha256(content.encode()).hexdigest()[:10]
 
 
 def _portable(settings: ScaffoldFit) -> ScaffoldFit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ class Source:
     digest: str
     model: str
     value: float
+    texts: tuple[str, ...] = field(default=(), repr=False)  # marks of what it has seen
 
     def card(self) -> dict[str, Any]:
         return {"explainer": self.name, "digest": self.digest, "model": self.model, "value": self.value}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -181,6 +182,24 @@ def test_evaluate_takes_a_fitted_explainer_by_name_and_as_an_object(tiny, tmp_pa
     assert saved.title == "aml(mine)"
     texts = [path.read_text(errors="replace") for path in (tmp_path / "store").rglob("*") if path.is_file()]
     assert str(tmp_path) not in "".join([table, page, *texts])
+
+
+@pytest.mark.filterwarnings("ignore:.*no better than a random order")
+def test_judging_an_explainer_on_what_it_was_fitted_on_is_said(tiny, tmp_path):
+    model, explainer = tiny
+
+    def remarks(texts):
+        methods, metrics = [explainer, "random"], "comprehensiveness"
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            result = assay.evaluate(model, texts, methods, metrics, store=tmp_path / "store", progress=False)
+        result.to_html(tmp_path / "page.html")
+        told = [str(warning.message) for warning in said]
+        return [m for m in (*told, result.to_markdown(), (tmp_path / "page.html").read_text()) if "was fitted on" in m]
+
+    assert len(remarks([*planted_texts(30)[:4], *planted_texts(2, 3)])) == 3, "in Python, Markdown and on the page"
+    assert "was fitted on 4 of these 6 examples" in remarks([*planted_texts(30)[:4], *planted_texts(2, 3)])[0]
+    assert remarks(planted_texts(6, 3)) == []
 
 
 def test_two_explainers_of_one_name_are_told_apart(tiny, tmp_path):

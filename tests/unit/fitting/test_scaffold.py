@@ -16,10 +16,11 @@ import assay
 import toys
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
+from assay.explainers.learned.parts.seen import text_mark
 from assay.explainers.learned.scaffold import HeadWeights, Scaffold
 from assay.fitting.methods.scaffold import ScaffoldFit
 from assay.fitting.run import FitRun
-from assay.fitting.scaffold import HeadSearch, fit_heads, search_heads, text_mark
+from assay.fitting.scaffold import HeadSearch, fit_heads, search_heads
 from assay.models.head_weights import normalise
 from assay.models.load import load_model
 from assay.training.bilevel import Bilevel

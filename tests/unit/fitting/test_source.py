@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import assay
+from assay.explainers.learned.parts.seen import count_seen
 from toys import bert
 
 from .test_fit import planted_texts
@@ -42,6 +43,16 @@ def test_a_warm_start_begins_with_the_weights_of_its_source(architecture, tmp_pa
     assert str(tmp_path) not in str(second.card), "cards hold no folders"
     cold = fit(model, f"{spec}, epochs=1, learning_rate=1e-30", tmp_path / "cold").loaded.attributor.state_dict()
     assert not all(torch.equal(one[name], cold[name]) for name in one)
+
+
+def test_a_warm_start_has_seen_what_its_source_saw(tmp_path):
+    model, settings = bert(), "aml(masks=2, epochs=1)"
+    source = assay.fit(model, planted_texts(30), settings, tmp_path / "first", progress=False)
+    warm = f"aml(masks=2, epochs=1, start='{tmp_path}/first')"
+    second = assay.fit(model, planted_texts(30, 5), warm, progress=False)
+    assert set(source.card["texts"]) < set(second.card["texts"])
+    assert count_seen(second.card, assay.load_dataset(planted_texts(30))) == 30
+    assert count_seen(second.card, assay.load_dataset(planted_texts(30, 7))) == 0
 
 
 def test_a_warm_start_learns_and_leaves_its_source_alone(tmp_path):

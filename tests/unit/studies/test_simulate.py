@@ -16,8 +16,8 @@ import assay
 import toys
 from assay.core.errors import SpecError, UnsupportedError
 from assay.experiments.store import Store
+from assay.explainers.learned.parts.seen import text_mark
 from assay.fitting.methods.scaffold import ScaffoldFit
-from assay.fitting.scaffold import text_mark
 from assay.models.load import load_model, save_model
 from assay.studies.simulate.explained import read
 from assay.studies.simulate.result import simulated

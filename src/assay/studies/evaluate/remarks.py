@@ -9,6 +9,7 @@ import numpy as np
 
 from assay.core.notices import filled
 from assay.explainers.given import Given
+from assay.explainers.learned.parts.seen import count_seen
 from assay.explainers.learned.parts.worth import doubt
 from assay.explainers.methods import learned_parts
 from assay.explainers.starved import is_starved, sampling_methods, starved_message
@@ -38,6 +39,7 @@ def warnings_of(evaluation: Evaluation) -> list[str]:
         *_without_class(evaluation),
         _not_measured(evaluation),
         *_no_better_than_chance(evaluation),
+        *_seen_texts(evaluation),
     ]
     found += evaluation.preset.warnings if evaluation.preset else []
     return [sentence for sentence in found if sentence]
@@ -139,8 +141,23 @@ def _without_class(evaluation: Evaluation) -> list[str]:
 
 def _no_better_than_chance(evaluation: Evaluation) -> list[str]:
     """Fitted explainers that their own validation advises against."""
+    return [f"{name} {why}" for name, card in _cards(evaluation).items() if (why := doubt(card))]
+
+
+def _seen_texts(evaluation: Evaluation) -> list[str]:
+    """Fitted explainers that are judged on what they were fitted on."""
+    return [
+        f"{name} was fitted on {seen} of these {len(evaluation.dataset)} examples (or chosen by them), so it may do "
+        "better here than on new ones: evaluate on another split."
+        for name, card in _cards(evaluation).items()
+        if (seen := count_seen(card, evaluation.dataset))
+    ]
+
+
+def _cards(evaluation: Evaluation) -> dict[str, Mapping[str, Any]]:
+    """The cards of the fitted explainers that are there, by their names."""
     explainers = {e.title: e.known_card for m in evaluation.methods.values() for e in learned_parts(m)}
-    return [f"{name} {why}" for name, card in explainers.items() if card is not None and (why := doubt(card))]
+    return {name: card for name, card in explainers.items() if card is not None}
 
 
 def _starved(evaluation: Evaluation) -> list[str]:

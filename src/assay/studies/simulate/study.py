@@ -14,10 +14,10 @@ from assay.datasets.dataset import Dataset
 from assay.experiments.job import Job, Task
 from assay.experiments.references import ExternalModel, TrainedModel
 from assay.experiments.study import ReportContext, StudyContext, StudyReport
+from assay.explainers.learned.parts.seen import count_seen
 from assay.explainers.methods import named_methods
 from assay.explainers.protocols import Learned
 from assay.fitting.methods.scaffold import ScaffoldFit
-from assay.fitting.scaffold import text_mark
 from assay.models.head_weights import Normaliser
 from assay.studies.simulate.explained import Lesson
 from assay.studies.simulate.scaffold import OWN, ScaffoldTask, fit_settings, is_fit
@@ -147,9 +147,8 @@ class Simulate:
 
 def check_unseen(name: str, method: Any, test: Dataset) -> None:
     """Refuse an explainer that was fitted on test texts: its students would know more than they should."""
-    marks = set(method.card.get("texts", ())) if isinstance(method, Learned) and hasattr(method, "card") else set()
-    seen = sum(text_mark(example.content) in marks for example in test)
-    if seen:
+    card = method.card if isinstance(method, Learned) and hasattr(method, "card") else {}
+    if seen := count_seen(card, test):
         raise SpecError(
             f"{name} was fitted on {seen} of the {len(test)} test texts; fit it on other texts (another split), or let "
             "the study fit it: write scaffold without a folder"
