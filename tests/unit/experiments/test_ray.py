@@ -10,15 +10,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+import assay
+import toys
 from assay.api.run import run
 from assay.core.errors import AssayError, StoreError
 from assay.experiments.scheduler import State
 from assay.experiments.store import Store
+from assay.models.load import save_model
 from unit.experiments.test_runner import mounted, rows
 from unit.experiments.toy import job, plan
 from unit.studies import test_roar as roar
+from unit.studies import test_simulate as simulate
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # workers take seconds to start; Ray warns
 
@@ -114,6 +119,21 @@ def test_the_graph_of_roar(cluster: str, tmp_path: Path) -> None:
         assert run(found, store=store.folder, engine=engine, threads=1, progress=False, **more).ok  # type: ignore[arg-type]
         assert not [p for p in (store.folder / "artifacts").iterdir() if not p.name.endswith(".kept")]
     assert rows(tmp_path / "ray") == rows(tmp_path / "local")
+
+
+def test_the_graph_of_simulability(cluster: str, tmp_path: Path) -> None:
+    """Explanations, heads and students of different workers: the same answers as the local engine."""
+    save_model(toys.bert(seed=3), tmp_path / "teacher")
+    texts = {" ".join(np.random.default_rng(i).choice(toys.WHOLE, 6)) for i in range(120)}
+    (tmp_path / "texts.csv").write_text("text\n" + "\n".join(sorted(texts)) + "\n")
+    settings = {"student": "untrained", "sizes": (10,), "seeds": 2, "recipe": simulate.QUICK}
+    for engine, more in (("local", {}), ("ray", {"workers": 2})):
+        store, methods = tmp_path / engine, "attention_logits, scaffold"
+        planned = assay.simulate_plan(
+            str(tmp_path / "teacher"), str(tmp_path / "texts.csv"), methods, store=store, **settings
+        )
+        assert run(planned, store=store, engine=engine, threads=1, progress=False, **more).ok  # type: ignore[arg-type]
+    assert rows(tmp_path / "ray") == rows(tmp_path / "local") != {}
 
 
 KILLED = """
