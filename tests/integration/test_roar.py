@@ -108,12 +108,13 @@ def test_what_cannot_be_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_only_may_be_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Every tag counts, not the last one alone."""
+    """Every tag and every value counts, not the last one alone."""
     from assay.cli.main import app
 
     asked = []
     monkeypatch.setattr("assay.status", lambda plan, **options: asked.append(options["only"]))
     monkeypatch.setattr("assay.cli.run.print_missing", lambda *_: None)
     app(["run", "plan.yaml", "--only", "study=a,b", "--only", "seed=0", "--dry-run"])
+    app(["run", "plan.yaml", "--only", "study=a", "--only", "study=b,c", "--dry-run"])
     app(["run", "plan.yaml", "--dry-run"])
-    assert asked == [{"study": "a,b", "seed": "0"}, None]
+    assert asked == [{"study": "a,b", "seed": "0"}, {"study": "a,b,c"}, None]

@@ -79,7 +79,10 @@ def values_by_tag(given: Sequence[str] | None) -> dict[str, str] | None:
     pairs = [text.partition("=") for text in given]
     if not all(equals for _, equals, _ in pairs):
         raise SpecError("write name=value, e.g. --only seed=1")
-    return {name: value for name, _, value in pairs}
+    values: dict[str, list[str]] = {}
+    for name, _, value in pairs:
+        values.setdefault(name, []).append(value)
+    return {name: ",".join(found) for name, found in values.items()}
 
 
 def list_option(converter: Callable[..., Any] = spec_list, *, metavar: str = "LIST", **options: Any) -> Parameter:

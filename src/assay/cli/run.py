@@ -45,7 +45,7 @@ def run(
             n_tokens=1,
             negative=(),
             metavar="NAME=VALUES",
-            help="Run only the jobs with these tags, e.g. seed=0,1. Repeat for more tags.",
+            help="Run only the jobs with these tags, e.g. seed=0,1. Repeat for more tags or values.",
         ),
     ] = None,
     engine: Annotated[EngineOptions, ENGINE_OPTIONS] = EngineOptions(),

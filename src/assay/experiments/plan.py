@@ -248,8 +248,11 @@ def _tag_values(tag: str, values: str, jobs: Sequence[Job]) -> list[str]:
     if tag not in tags:
         raise SpecError(f"--only {tag}={values}: {nearest(tag, tags)}")
     known = dict.fromkeys(str(job.tags[tag]) for job in jobs if tag in job.tags)
-    wanted = [shareable(value) for value in split(values)]
-    for value in wanted:
-        if value not in known:
-            raise SpecError(f"--only {tag}={value}: {nearest(value, known)}")
+    parts, wanted = [shareable(value) for value in split(values)], []
+    while parts:
+        taken = next((n for n in range(len(parts), 0, -1) if ", ".join(parts[:n]) in known), 0)
+        if not taken:
+            raise SpecError(f"--only {tag}={parts[0]}: {nearest(parts[0], known)}")
+        wanted.append(", ".join(parts[:taken]))  # a name may hold a comma: scaffold, own student
+        parts = parts[taken:]
     return wanted

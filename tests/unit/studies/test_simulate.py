@@ -15,6 +15,7 @@ from PIL import Image
 import assay
 import toys
 from assay.core.errors import SpecError, UnsupportedError
+from assay.experiments.plan import select_jobs
 from assay.experiments.store import Store
 from assay.explainers.learned.parts.seen import text_mark
 from assay.fitting.methods.scaffold import ScaffoldFit
@@ -249,6 +250,19 @@ def test_an_explainer_that_saw_the_test_texts_is_refused(room: Path) -> None:
     method = SimpleNamespace(card=card, facts=0, check_fitted=print, save_pretrained=print)
     with pytest.raises(SpecError, match=f"fitted on 3 of the {len(test)} test texts"):
         check_unseen("scaffold(heads)", method, test)
+
+
+def test_a_method_whose_name_holds_a_comma_can_be_chosen(room: Path, tmp_path: Path) -> None:
+    plan = plan_of(room, tmp_path, "attention_logits, scaffold")
+    own, listed = (
+        {job.tags["method"] for job in select_jobs(plan, f"method={names}").jobs.values() if "size" in job.tags}
+        for names in ("scaffold, own student", "none,scaffold,own student, uniform")
+    )
+    assert own == {"scaffold, own student"}
+    assert listed >= {"scaffold, own student", "none", "uniform"}
+    assert "scaffold" not in listed
+    with pytest.raises(SpecError, match="--only method=own student"):
+        select_jobs(plan, "method=own student, scaffold")
 
 
 # --- what is refused -----------------------------------------------------------------------------------------------
