@@ -181,6 +181,32 @@ def test_a_batch_equals_one_by_one(architecture):
         assert alone.std() > 1e-3
 
 
+@pytest.mark.parametrize("use", ["all", "last"])
+def test_the_trunk_follows_its_formula_token_by_token(use):
+    """x = (1 + A q) * W sum_l m_l * norm(h_l) + B q, with loops in float64."""
+    model = bert()
+    torch.manual_seed(0)
+    trunk = Trunk(model.n_blocks + 1, 32, len(model.labels), use).double().eval()
+    for parameter in trunk.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    batch, found = outputs(Attributor(trunk), model, TEXTS)
+    with torch.no_grad():
+        logits, states = model.states(batch)
+        q = 2 * logits.softmax(-1).double() - 1
+        used = (states if use == "all" else states[:, -1:]).double()
+        x = torch.zeros(*batch.ids.shape, trunk.inner.out_features, dtype=torch.float64)
+        for b in range(len(batch)):
+            for t in range(batch.ids.shape[1]):
+                mixed = torch.zeros(32, dtype=torch.float64)
+                for layer in range(used.shape[1]):
+                    h = used[b, layer, t]
+                    mixed += trunk.mix[layer] * (h - h.mean()) / (h.var(unbiased=False) + 1e-5).sqrt()
+                a, shift = trunk.scale.weight @ q[b], trunk.shift.weight @ q[b] + trunk.shift.bias
+                x[b, t] = (1 + a) * (trunk.inner.weight @ mixed + trunk.inner.bias) + shift
+        expected = trunk.outer(trunk.norm(trunk.block(x, batch.mask > 0))).squeeze(-1)
+    assert torch.allclose(found, expected, atol=1e-10)
+
+
 def test_the_label_is_one_more_token_that_is_not_scored():
     """Against the encoder run by hand with the label's vector after the last token."""
     model = bert()
