@@ -29,7 +29,7 @@ from assay.fitting.methods.aml import AmlFit
 from assay.fitting.readings import KeptReadings, kept_readings
 from assay.fitting.run import FitRun, keeping_the_last_good
 from assay.fitting.shapley import ShapleyObjective, kernel_sizes
-from assay.fitting.source import Source, source_of, started_from, with_weights
+from assay.fitting.source import Note, Source, source_of, started_from, with_weights
 from assay.fitting.texts import LEAST, FitBatch, FitTexts, fit_texts
 from assay.fitting.validation import Validation
 from assay.masking.removal import Removal, removal_for
@@ -91,13 +91,23 @@ def _drawn_classes(outputs: Tensor, share: float, task: str) -> Tensor:
     return torch.where(other, (predicted + step) % classes, predicted)
 
 
-def fit_aml(model: Model, train: Dataset, validation: Dataset, settings: AmlFit, run: FitRun | None = None) -> Aml:
-    """Fit an explainer to a model; the best checkpoint by the metric is kept, and saved if the run has a folder."""
+def fit_aml(
+    model: Model,
+    train: Dataset,
+    validation: Dataset,
+    settings: AmlFit,
+    run: FitRun | None = None,
+    note: Note | None = None,
+) -> Aml:
+    """Fit an explainer to a model; the best checkpoint by the metric is kept, and saved if the run has a folder.
+
+    note: what the card says about where the settings come from.
+    """
     run = FitRun() if run is None else run
     check_model(model, settings)
     texts = fit_texts(model, train, least=LEAST, progress=run.progress)
     held_out = Validation(fit_texts(model, validation, progress=run.progress), settings.criterion, settings.soft)
-    fitted = fit_texts_to(texts, held_out, settings, data_card(train, validation), run)
+    fitted = fit_texts_to(texts, held_out, settings, data_card(train, validation), run, note)
     if run.folder is None:
         return Aml.of(fitted)
     fitted.save(run.folder)
@@ -107,7 +117,12 @@ def fit_aml(model: Model, train: Dataset, validation: Dataset, settings: AmlFit,
 
 
 def fit_texts_to(
-    texts: FitTexts, held_out: Validation, settings: AmlFit, data: Mapping[str, Any], run: FitRun
+    texts: FitTexts,
+    held_out: Validation,
+    settings: AmlFit,
+    data: Mapping[str, Any],
+    run: FitRun,
+    note: Note | None = None,
 ) -> Fitted:
     """Fit to texts that are encoded already, as a search does many times."""
     model = texts.model
@@ -129,7 +144,7 @@ def fit_texts_to(
     def found(history: History) -> Fitted:
         attributor.requires_grad_(False).eval()
         card = explainer_card("aml", model, settings.criterion, history, held_out.against_chance(attributor), data)
-        origin = {} if begun is None else _origin_card(begun, settings, card)
+        origin = _origin_card(begun, card, settings, note)
         return Fitted(attributor, {**card, **_own_card(model, attributor, settings), **learnt, **origin})
 
     with keeping_the_last_good(found, run.folder):
@@ -176,9 +191,14 @@ def _begun(source: Fitted, settings: AmlFit, value: float) -> Source:
     return Source(Path(str(settings.start)).name, source.digest, str(source.card["model"]), value, texts)
 
 
-def _origin_card(begun: Source, settings: AmlFit, card: Mapping[str, Any]) -> dict[str, Any]:
-    notes = [begun.note(settings.criterion, card["validation"]["best"])]
-    return {"start": begun.card(), "notes": notes, "texts": sorted({*begun.texts, *card.get("texts", ())})}
+def _origin_card(begun: Source | None, card: Mapping[str, Any], settings: AmlFit, note: Note | None) -> dict[str, Any]:
+    """What the fit took from a search or from another explainer."""
+    told = [tell for tell in (note, begun and begun.note) if tell]
+    notes = [tell(settings.criterion, card["validation"]["best"]) for tell in told]
+    found: dict[str, Any] = {"notes": notes} if notes else {}
+    if begun is not None:
+        found |= {"start": begun.card(), "texts": sorted({*begun.texts, *card.get("texts", ())})}
+    return found
 
 
 def _portable(settings: AmlFit) -> AmlFit:

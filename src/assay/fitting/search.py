@@ -11,6 +11,7 @@ from assay.core.optional import optional
 from assay.core.rng import seed_of
 from assay.core.spec import Spec
 from assay.datasets.dataset import Dataset
+from assay.faithfulness.criterion import Criterion
 from assay.fitting.aml import fit_texts_to
 from assay.fitting.methods.aml import AmlFit
 from assay.fitting.run import FitRun, Trial
@@ -24,7 +25,31 @@ TEXTS, EPOCHS = 450, 2  # of a trial, as in the paper
 FILE = "search.log"  # Optuna's journal in the output folder
 
 
-def searched(model: Model, train: Dataset, validation: Dataset, settings: AmlFit, run: FitRun) -> AmlFit:
+@dataclass(frozen=True)
+class Search:
+    """A finished search: how many trials, how many to the end, on how much, and the best value of the metric."""
+
+    trials: int
+    finished: int
+    texts: int
+    epochs: int
+    best: float
+
+    def note(self, criterion: Criterion, best: float | None) -> str:
+        """What the best trial reached beside the fit, in a sentence."""
+        found = (
+            f"The weights of the losses are those of the best of {self.trials} trials, {self.finished} of them to the "
+            f"end ({self.texts} texts, {self.epochs} epoch{'s' * (self.epochs != 1)}): {criterion.name} {self.best:.4f}"
+        )
+        if best is None or criterion.sign * (best - self.best) >= 0:
+            return f"{found}."
+        return (
+            f"{found}. This fit has only {best:.4f}: trials differ by chance too. Search with more validation texts, "
+            "or compare with weights of 1."
+        )
+
+
+def searched(model: Model, train: Dataset, validation: Dataset, settings: AmlFit, run: FitRun) -> tuple[AmlFit, Search]:
     """The settings with the weights of the best trial. Trials in the folder count; the same search goes on from them.
 
     A trial's value is its best validation in the metric's own direction; trials below the median of the others at the
@@ -50,7 +75,9 @@ def searched(model: Model, train: Dataset, validation: Dataset, settings: AmlFit
         # a seed for each trial, so that an interrupted search goes on as it would have
         study.sampler = optuna.samplers.TPESampler(seed=seed_of("search", settings.seed, number) % 2**32)
         study.optimize(_ShortFit(optuna, texts, held_out, short, key), n_trials=1, callbacks=[tell])
-    return replace(settings, **study.best_trial.params)
+    ended = sum(trial.state == optuna.trial.TrialState.COMPLETE for trial in study.trials)
+    found = Search(len(study.trials), ended, len(texts), short.epochs, study.best_trial.value)
+    return replace(settings, **study.best_trial.params), found
 
 
 @dataclass(frozen=True)

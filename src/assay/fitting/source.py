@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from assay.faithfulness.criterion import Criterion
 from assay.fitting.methods.aml import AmlFit
 from assay.models.model import Model
 
+Note = Callable[[Criterion, float | None], str]  # a sentence about the best score of a fit
 WEIGHTS = ("preservation", "sparsity", "inverse")
 
 

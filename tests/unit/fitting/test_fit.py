@@ -477,6 +477,11 @@ def test_search_resumes_and_reuses_the_best_weights(tmp_path):
     best = max((t for t in seen if t.value is not None), key=lambda t: t.value)
     assert best.value == max(values)
     assert {n: explainer.card["settings"][n] for n in best.weights} == best.weights
+    (note,) = explainer.card["notes"]
+    assert f"the best of 3 trials, {len(values)} of them to the end (27 texts, 1 epoch): comprehensiveness" in note
+    assert f"{best.value:.4f}" in note
+    assert ("has only" in note) == (explainer.card["validation"]["best"] < best.value)
+    assert note in (tmp_path / "e" / "README.md").read_text()
     assay.fit(model, texts, output=tmp_path / "e", search=4, overwrite=True, **settings)
     assert len(seen) == 4, "trials that are there count"
     assay.fit(model, texts, output=tmp_path / "whole", search=4, **settings)

@@ -171,5 +171,7 @@ class AmlFit:
         from assay.fitting.search import searched
         from assay.fitting.source import with_weights
 
-        settings = with_weights(self) if self.search is None else searched(model, train, validation, self, run)
-        return fit_aml(model, train, validation, settings, run)
+        if self.search is None:
+            return fit_aml(model, train, validation, with_weights(self), run)
+        settings, search = searched(model, train, validation, self, run)
+        return fit_aml(model, train, validation, settings, run, search.note)
