@@ -146,15 +146,22 @@ class _Joined:
     trained: dict[Cell, Any] = field(default_factory=dict)
     shown: dict[Cell, Any] = field(default_factory=lambda: defaultdict(lambda: defaultdict(dict)))
     units: dict[Cell, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    names: dict[str, str] = field(default_factory=dict)  # of the fits, by their keys
 
     def add(self, cell: Cell, name: str, record: Record) -> None:
         if record.spec["kind"] == "fit":
             self.fits[cell][placeless(name)] = record.rows
+            self.names[record.key] = placeless(name)
         elif record.spec["kind"] == "train":
             self.trained[cell] = record.rows
         else:
             self._measured(cell, record.rows)
             self._shown(cell, record.rows, record.provenance["seconds"])
+
+    def _named(self, card: Mapping[str, Any]) -> dict[str, Any]:
+        """The card with the name of the fit whose weights it reuses; its settings hold a key."""
+        source = card["settings"].get("weights_of")
+        return {**card, "settings": {**card["settings"], "weights_of": self.names.get(source, source)}}
 
     def _measured(self, cell: Cell, rows: Mapping[str, Any]) -> None:
         for given, methods in rows["values"].items():
@@ -186,7 +193,7 @@ class _Joined:
             passes=_means(self.passes),
             seconds=_means(self.seconds),
             counts=self.counts,
-            fits=self.fits,
+            fits={cell: {name: self._named(card) for name, card in fits.items()} for cell, fits in self.fits.items()},
             shown=self.shown,
             trained=self.trained,
             units={cell: float(np.mean(list(by_example.values()))) for cell, by_example in self.units.items()},

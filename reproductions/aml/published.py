@@ -14,7 +14,7 @@ METRICS = {  # of the paper, by ours
     "sufficiency(aopc=True)": "aopc_sufficiency",
     "comprehensiveness(aopc=True)": "aopc_comprehensiveness",
 }
-DATA = {"sst": "SST2", "rotten": "RTN", "emotion": "EMR", "imdb": "IMDB", "language": "SST2"}
+DATA = {"sst": "SST2", "rotten": "RTN", "emotion": "EMR", "language": "SST2"}
 MODELS = {"minilm": "BERT", "roberta": "RoBERTa", "distilbert": "DistilBERT", "smollm": "Llama2"}
 ENCODERS, LANGUAGE_MODELS = ("BERT", "RoBERTa", "DistilBERT"), ("Llama2", "Mistral")
 METHODS = {  # of the paper, by ours

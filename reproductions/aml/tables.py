@@ -82,7 +82,7 @@ def ablation_table(e: Evidence) -> str:
 
 
 def _looks(method: str) -> bool:
-    return HINDSIGHT in method or method in SEARCHES
+    return HINDSIGHT in method or method.partition("(")[0] in SEARCHES
 
 
 def _standings(e: Evidence, cell: Cell, chosen: Callable[[str], bool], named: Callable[[str], str] = str) -> str:
@@ -195,7 +195,7 @@ def _bold(a: Attribution) -> str:
 def fit_table(e: Evidence) -> str:
     """What each fit reached on dev texts, when, and with which weights of the losses."""
     rows = [_fit(cell, name, card) for cell, fits in e.fits.items() for name, card in fits.items()]
-    heads = ["data", "model", "fit", "texts", "metric", "dev", "random", "best step", "L_p, L_a, L_inv"]
+    heads = ["data", "model", "fit", "texts", "metric", "dev", "random", "best step", "weights of L_p, L_a, L_inv"]
     return table(heads, rows) if rows else NOT_RUN
 
 
