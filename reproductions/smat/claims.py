@@ -12,17 +12,16 @@ from assay.statistics.claims import Criterion, Judgement, Statement, judge
 from assay.statistics.estimates import Measured
 from assay.statistics.quantities import Quantity
 
-from .evidence import NONE, Evidence, Gain
+from .evidence import NONE, NORMALISERS, Evidence, Gain
 from .published import ALL, GRADIENTS, LAST, OWN, SMAT
 
 CLASSES = ("sst", "cifar")  # Tables 1 and 3
 EVERYWHERE = (*CLASSES, "mlqe")
 STATIC = (ALL, LAST, *GRADIENTS)
 MORE = {NONE, ALL, SMAT, OWN}  # run with more texts too (`more_texts`); the others only with the fewest
-NORMALISERS = ("softmax", "entmax15", "no_normaliser")
 AUC = "auc(words=sum)"
 MARGIN = 0.01  # of an agreement or a correlation: a smaller difference does not matter
-CLOSE = 0.02  # of an AUC
+CLOSE = 0.05  # of an AUC; the paper calls .73 and .75 similar
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,14 @@ def attention_helps(e: Evidence) -> Iterator[Statement]:
     yield _students("sst, fewest examples: the last layer does not help", Criterion.not_above(MARGIN), gain)
 
 
-def gradients_do_not_help(e: Evidence) -> Iterator[Statement]:
-    for method in GRADIENTS:
-        yield from _over(e, "sst", method, NONE, Criterion.not_above(MARGIN))
+def gradients(e: Evidence) -> Iterator[Statement]:
+    few = min(e.sizes("sst"), default=0)
+    yield from _over(e, "sst", "gradient", NONE, Criterion.not_above(MARGIN))
+    for method in GRADIENTS[1:]:  # in the paper they help with its fewest texts, and hurt with more
+        gain = e.gain("sst", few, method, NONE)
+        yield _students(f"sst, fewest examples: {method} is better than none", Criterion.above(0.0), gain)
+        text, why = f"sst, more examples: {method} is no better than none", "run with the fewest examples only"
+        yield Statement(text, Criterion.not_above(MARGIN), None, why)
     yield from _over(e, "mlqe", "gradient", NONE, Criterion.above(0.0))
 
 
@@ -85,7 +89,7 @@ def plausible(e: Evidence) -> Iterator[Statement]:
         yield Statement(f"movies: {SMAT} agrees better with rationales than {other}", Criterion.above(0.0), gap)
     gap = e.more_plausible("movies", AUC, SMAT, "best head (oracle)")
     yield Statement(f"movies: {SMAT} is as good as the best head chosen with labels", Criterion(low=-CLOSE), gap)
-    reason = "needs people; the human study has an issue of its own"
+    reason = "needs people"
     yield Statement("people rank SMaT first", Criterion.above(0.0), None, reason)
 
 
@@ -112,13 +116,12 @@ def active_gap(e: Evidence) -> Quantity | None:
 
 
 def location(e: Evidence) -> Iterator[Statement]:
-    for data, criterion, words in (
-        ("cifar", Criterion.above(0.0), "late"),
-        ("mlqe", Criterion(high=0.0), "early"),
-    ):
-        grids = e.heads.get((data, "students"))
-        text, fits = f"{data}: the weights of the heads are in {words} layers", FEWEST if grids is None else len(grids)
-        yield _enough(text, criterion, lateness(grids), fits, "fits")
+    """A contrast: if one task has too few fits, the other alone decides nothing."""
+    grids = {data: e.heads.get((data, "students")) for data in ("cifar", "mlqe")}
+    fewest = min((len(found) for found in grids.values() if found is not None), default=FEWEST)
+    for data, criterion, words in (("cifar", Criterion.above(0.0), "late"), ("mlqe", Criterion(high=0.0), "early")):
+        text = f"{data}: the weights of the heads are in {words} layers"
+        yield _enough(text, criterion, lateness(grids[data]), fewest, "fits for one of the two tasks")
 
 
 def lateness(grids: np.ndarray | None) -> Quantity | None:
@@ -136,7 +139,7 @@ def what_is_said_matters(e: Evidence) -> Iterator[Statement]:
             yield from _over(e, data, method, f"shuffled {method}", Criterion.above(0.0))
 
 
-def outer_loss(e: Evidence) -> Iterator[Statement]:
+def fresh_student(e: Evidence) -> Iterator[Statement]:
     for data in EVERYWHERE:
         yield from _over(e, data, SMAT, NONE, Criterion.above(0.0))
 
@@ -145,14 +148,22 @@ CLAIMS = (
     Claim(1, "students taught by SMaT predict the teacher best", "Tables 1 and 3", smat_first),
     Claim(
         2,
-        "attention of all layers helps, that of the last layer only with many texts",
+        "attention of all layers helps; with few texts, that of the last layer alone does not (IMDB)",
         "Tables 1, 3, 5",
         attention_helps,
     ),
-    Claim(3, "gradients do not help, but for quality estimation", "Tables 1, 3, 5", gradients_do_not_help),
+    Claim(
+        3,
+        "gradients help at most with very few texts, but the L2 norm helps in quality estimation",
+        "Tables 1, 5",
+        gradients,
+    ),
     Claim(4, "heads found by SMaT agree best with people", "Tables 2 and 4", plausible),
     Claim(
-        5, "sparse head weights teach best, and the active heads are the plausible ones", "Table 7, Figure 5", sparse
+        5,
+        "sparsemax is the best normaliser of head weights and leaves few heads, which are the plausible ones",
+        "Table 7, Figure 5",
+        sparse,
     ),
     Claim(
         6, "which layers teach depends on the task: late for images, early for quality estimation", "Figure 5", location
@@ -160,5 +171,5 @@ CLAIMS = (
     Claim(
         7, "what an explanation says matters: the same shares on wrong tokens teach less", "ours", what_is_said_matters
     ),
-    Claim(8, "SMaT's heads teach a fresh student, without the outer loss on further texts", "ours", outer_loss),
+    Claim(8, "SMaT's frozen heads help a fresh student, too", "ours", fresh_student),
 )

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .claims import AUC, NORMALISERS, active_gap, lateness
-from .evidence import NONE, Evidence
+from .claims import AUC, active_gap, lateness
+from .evidence import NONE, NORMALISERS, Evidence
 from .published import ALL, GRADIENTS, LAST, OWN, SMAT, columns, published
 
 TABLES = {"sst": (1, "imdb"), "cifar": (3, "cifar"), "mlqe": (5, "mlqe")}  # of the paper

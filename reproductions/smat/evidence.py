@@ -22,6 +22,7 @@ from assay.statistics.quantities import Quantity
 from .published import OWN, short_name
 
 NONE = "none"
+NORMALISERS = ("softmax", "entmax15", "no_normaliser")  # studies of Table 7; `students` has sparsemax
 Values = Mapping[str, float]  # by example
 
 
@@ -152,11 +153,20 @@ def evidence(placed: Iterable[tuple[Place, Record | None]], oracle: Mapping[str,
             _plausible(plausible, place.data, record.rows)
         elif place.step == "teacher":
             teachers[place.data] = record.rows["validation"]
+    _share_none(said)
     rooms = {cell: _rooms(by_size, asked[cell]) for cell, by_size in said.items() if cell in asked}
     fits = {cell: [by for by in sizes.values() if None not in by.values()] for cell, sizes in heads.items()}
     grids = {cell: np.array([by[seed] for by in whole for seed in sorted(by)]) for cell, whole in fits.items() if whole}
     known = _oracle(plausible, oracle or {})
     return Evidence(rooms, known, grids, oracle or {}, _seconds(everything), _done(everything), teachers)
+
+
+def _share_none(said: Mapping[tuple[str, str], Any]) -> None:
+    """Students without explanations have nothing to normalise: those of `students` serve every normaliser."""
+    for (data, study), sizes in said.items():
+        for size, methods in sizes.items() if study in NORMALISERS else ():
+            if known := said.get((data, "students"), {}).get(size, {}).get(NONE):
+                methods[NONE] = known
 
 
 def _rooms(by_size: Mapping[int, Any], answers: NDArray[Any]) -> dict[int, Room]:

@@ -38,8 +38,8 @@ def draw(e: Evidence, folder: Path) -> dict[str, str]:
             (folder / name).write_text(head_map_svg(grids.mean(0)), encoding="utf-8")
             active = (grids > 0).mean()
             out[name] = (
-                f"Figure 5, {TITLES[data]}: weights of the heads, mean over {len(grids)} fits; in one fit "
-                f"{100 * active:.0f} % of the heads have a weight"
+                f"Figure 5, {TITLES[data]}: weights of the heads, mean over {len(grids)} fits; on average a fit gives "
+                f"{100 * active:.0f} % of the heads a weight"
             )
     return out | {name: title for name, title in DRAWN.items() if (folder / name).is_file()}
 

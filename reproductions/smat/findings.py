@@ -22,7 +22,7 @@ WORDS = {
     TEACHES: "teach{es}: better than none, and better than the same shares on the wrong tokens",
     REGULARISES: "help{s}, but not clearly more than the same shares on wrong tokens: any regularisation may do that",
     HURTS: "hurt{s}",
-    NO_EFFECT: "show{s} no effect",
+    NO_EFFECT: "cannot be told from none with these students",
     UNDECIDED: "cannot be judged with fewer than " + f"{FEWEST} students",
 }
 
@@ -55,11 +55,11 @@ def _setting(e: Evidence, data: str, size: int, room: Room) -> str:
     quality = e.teachers.get(data, {})
     name, value = next(((n, quality[n]) for n in ("accuracy", "pearson") if n in quality), ("", 0.0))
     unit = f"Pearson's r {value:.2f}" if name == "pearson" else f"accuracy {100 * value:.0f} %"
-    teacher = f" of a teacher with {unit} on its validation texts" if name else ""
+    teacher = f"; their teacher has {unit} on its validation texts" if name else ""
     seeds = len(room.outputs[NONE])
     return (
-        f"**{NAMES[data]}**: {seeds} students per method{teacher} learn from {size:,} examples each and are tested on "
-        f"{len(room.answers):,}. Without explanations they reach {_mean(room, NONE)}"
+        f"**{NAMES[data]}**: {seeds} students per method learn from {size:,} examples each and are tested on "
+        f"{len(room.answers):,}{teacher}. Without explanations they reach {_mean(room, NONE)}"
         f"{_with(room, 'uniform', ', with equal shares for all tokens ')}."
     )
 
@@ -81,7 +81,9 @@ def _verdicts(room: Room) -> str:
         shown = [f"`{m}` ({points(found[m].over_none)} over none{_shuffled(found[m])})" for m in methods]
         if shown:
             parts.append(f"{listed(shown)} {words.format(s='s' * (len(shown) == 1), es='es' * (len(shown) == 1))}")
-    return f"{'; '.join(parts)}." if parts else ""
+    corrected = sum(t.over_shuffled is not None for t in found.values())
+    note = f" (intervals corrected for {corrected} methods; all others in these findings are 95 % intervals)"
+    return f"{'; '.join(parts)}{note}." if parts else ""
 
 
 def _shuffled(found: object) -> str:
@@ -92,7 +94,7 @@ def _shuffled(found: object) -> str:
 def _power(data: str, room: Room) -> str:
     """What these students could have shown, beside the paper's gains of SMaT."""
     found = taught(room)
-    if not found:
+    if not found or len(room.outputs[NONE]) < FEWEST:
         return ""
     table, name = PAPER[data]
     cells = [[published()[table, name, m, column].value for m in (SMAT, NONE)] for column in columns(table, name)]
@@ -115,10 +117,7 @@ def _own(data: str, room: Room) -> str:
     best = max(static, key=lambda m: room.judged[m].mean.value)
     pairs = [(NONE, "none"), (best, f"the best static method, `{best}`"), (SMAT, "the fresh student")]
     shown = [f"{_difference(room.gain(OWN, other))} over {words}" for other, words in pairs if other in room.outputs]
-    return (
-        f"{NAMES[data]}: the paper's SMaT student, which learnt while the heads were found and profited from further "
-        f"texts, is {listed(shown)}."
-    )
+    return f"{NAMES[data]}: the paper's SMaT student, which learnt while the heads were found, is {listed(shown)}."
 
 
 def _any(room: Room) -> str:
@@ -137,7 +136,7 @@ def _normalisers(e: Evidence) -> str:
     studies = {"softmax": "softmax", "entmax15": "entmax15", "none": "no_normaliser"}
     gaps = {name: e.between("sst", size, OWN, "students", study) for name, study in studies.items()}
     shown = [f"{_difference(gap)} over {name}" for name, gap in gaps.items() if gap is not None]
-    return f"Normaliser of the heads, SST: the student of sparsemax is {listed(shown)}." if shown else ""
+    return f"Normaliser of the heads, SST: with sparsemax, SMaT's own student is {listed(shown)}." if shown else ""
 
 
 def _heads(e: Evidence) -> str:
@@ -182,4 +181,6 @@ def _active(e: Evidence) -> str:
 
 def _cost(e: Evidence) -> str:
     hours = sum(e.seconds.values()) / 3600
-    return f"Cost: {hours:.1f} hours of one thread, on a machine with other work." if hours else ""
+    return (
+        f"Cost: the jobs took {hours:.1f} hours by the clock, added up, on a machine with other work." if hours else ""
+    )

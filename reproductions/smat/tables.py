@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from assay.evaluation.simulability.verdict import FEWEST
 from assay.statistics.claims import ERROR, Finding, Outcome, Verdict
 from assay.statistics.quantities import Quantity
 
@@ -51,7 +52,8 @@ def _students(e: Evidence, data: str, size: int, method: str) -> list[str]:
     gains = [found.gains.get(control) for control in (NONE, f"shuffled {method}")]
     words = ["" if gain is None else points(gain.interval) for gain in gains]
     verdict = verdicts.get(method)
-    last = ["", ""] if verdict is None else [verdict.verdict, f"{100 * verdict.detectable:.1f}"]
+    reach = f"{100 * verdict.detectable:.1f}" if verdict and len(found.students) >= FEWEST else ""
+    last = ["", ""] if verdict is None else [verdict.verdict, reach]
     return [f"<u>{shown}</u>" if found.underlined else shown, *words, *last]
 
 
@@ -74,8 +76,8 @@ def plausibility_table(
         cells = [_auc(f.get(method)) for f in found]
         known = [published().get((number, data, method.removesuffix(" (oracle)"), part)) for part in parts]
         rows.append([method, *cells, *("" if k is None else str(k) for k in known)])
-    titles = [part or "AUC" for part in parts]
-    return table(["method", *titles, *(f"paper{', ' + part if part else ''}" for part in parts)], rows)
+    titles = [{"text": "source", "text_pair": "translation"}.get(part, "AUC") for part in parts]
+    return table(["method", *titles, *(f"paper{', ' + t if t != 'AUC' else ''}" for t in titles)], rows)
 
 
 def _auc(values: object) -> str:
@@ -99,7 +101,8 @@ def normaliser_table(e: Evidence) -> str:
     for method in (NONE, ALL, LAST, SMAT, OWN):
         ours = [_median(room, method) for room in rooms.values()]
         rows.append([method, *ours, *_paper(7, "mlqe", method, list(studies))])
-    return table([f"{size:,} texts", *studies, *(f"paper, {name}" for name in studies)], rows)
+    note = "Agreement in percent; empty cells were not run.\n\n"
+    return note + table([f"{size:,} texts", *studies, *(f"paper, {name}" for name in studies)], rows)
 
 
 def _median(room: object, method: str) -> str:
@@ -109,9 +112,16 @@ def _median(room: object, method: str) -> str:
 
 def claim_table(e: Evidence) -> str:
     rows = [
-        [str(c.number), f"{c.title} ({c.source})", *COMPARED[c.number](e), _bold(c.judge(e).sentence)] for c in CLAIMS
+        [str(c.number), f"{c.title} ({c.source})", *COMPARED[c.number](e), _bold(_more(c.judge(e).sentence))]
+        for c in CLAIMS
     ]
     return table(["", "claim", "paper", "here", "verdict"], rows)
+
+
+def _more(sentence: str) -> str:
+    """What more of would decide: of a claim about students, texts alone would not."""
+    examples = "students and test texts"
+    return sentence.replace("as many examples", f"as many {examples}").replace("more examples", f"more {examples}")
 
 
 def _bold(sentence: str) -> str:
@@ -127,6 +137,8 @@ def not_run(e: Evidence, parts: Mapping[tuple[str, str], str]) -> str:
         done, jobs = e.done.get(part, (0, 0))
         if not jobs or done < jobs:
             lines.append(f"- {adds}: {f'{done:,} of {jobs:,} jobs done' if done else 'not run'}.")
+    if (r := e.teachers.get("mlqe", {}).get("pearson", 1.0)) < 0.4:
+        lines.append(f"- Tables 5 and 6 were given up as planned: the teacher's Pearson's r is {r:.2f}, below .4.")
     return "\n".join(lines) + "\n" if lines else "Everything in the plans was run.\n"
 
 

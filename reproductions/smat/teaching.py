@@ -15,7 +15,7 @@ from .evidence import NONE, Gain, Room
 from .published import OWN
 
 ERROR = 0.05  # chance of a wrong verdict among the methods of a table, for each of the two questions
-FURTHER = "had further texts"  # of the student that the heads were found with: none of the verdicts is about it
+FURTHER = "no shuffled control"  # of the student that the heads were found with: no verdict can be about it
 
 
 @dataclass(frozen=True)

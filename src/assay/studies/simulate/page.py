@@ -36,7 +36,7 @@ SYMBOLS = {
     UNDECIDED: Symbol("○", UNDECIDED, "open"),
     None: Symbol("·", "control", "open"),
 }
-HELPED = Symbol("·", "no verdict: had further texts", "open")  # a student that learnt while heads were found
+HELPED = Symbol("·", "no verdict: no shuffled control", "open")  # a student that learnt while heads were found
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """SMaT inside the study: heads fitted on a student's own texts, then a fresh student that the frozen heads teach.
 
-The student that is taught while the heads are found profits from the outer loss on further texts; the fresh one has
-only what every other student has, so it is the one to compare.
+The student that is taught while the heads are found has had other explanations at every step; the fresh one learns as
+every other student does, so it is the one to compare. The heads of both are chosen with the teacher's answers to
+further texts, which no other method uses.
 """
 
 from __future__ import annotations

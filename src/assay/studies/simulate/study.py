@@ -130,7 +130,7 @@ class Simulate:
     def controls(self) -> dict[str, str]:
         """The control that each method stands beside; random explanations are a control themselves.
 
-        A student that learnt while heads were found has none: it profited from further texts.
+        A student that learnt while heads were found has none: its explanations changed at every step.
         """
         fixed = {name: SHUFFLED + name for name, method in self.named.items() if not method.facts.chance}
         return fixed | {name: SHUFFLED + name for name in self.fits}

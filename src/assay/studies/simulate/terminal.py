@@ -38,7 +38,7 @@ def _table(group: Students, judged: Mapping[str, Judged]) -> Table:
             table.add_row(
                 method,
                 *map(Text, numbers),
-                found.verdict or ("had further texts" if method.endswith(OWN) else "control"),
+                found.verdict or ("no shuffled control" if method.endswith(OWN) else "control"),
             )
     return table
 
