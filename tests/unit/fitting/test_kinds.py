@@ -93,7 +93,8 @@ def test_regression_finds_the_word_that_moves_the_output(objective):
 @pytest.mark.slow
 def test_pairs_are_explained_in_both_texts():
     def read(step):
-        first, second = planted_texts(16, step), planted_texts(16, step + 7777)[::-1]
+        first, second = planted_texts(16, step), planted_texts(16, step + 7777)
+        second = [second[i] for i in np.random.default_rng(step).permutation(16)]  # with or without, whatever the first
         return list(zip(first, second, strict=True)), [int("pleasure" in text) for text in second]
 
     model = trained(torch.nn.functional.cross_entropy, read, 2, steps=250)
@@ -104,7 +105,7 @@ def test_pairs_are_explained_in_both_texts():
     found = assay.explain(model, test, explainer)
     assert {unit.segment for unit in found[0].units} == {0, 1}
     tops = [a.units[int(a.scores.argmax())] for a in found]
-    assert np.mean([top.text == "pleasure" and top.segment == 1 for top in tops]) >= 0.8
+    assert np.mean([top.text == "pleasure" and top.segment == 1 for top in tops]) >= 0.9
 
 
 def test_images_are_explained_by_their_patches():
