@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ def environment() -> Environment:
     return templates
 
 
+@lru_cache(maxsize=1024)  # a page shows the same names many times
 def breakable(name: str) -> Markup:
     """Allow line breaks after underscores, commas and brackets: method names are long and screens narrow."""
     return Markup("<wbr>").join(re.split(r"(?<=[_,(])", name))  # join escapes the pieces
