@@ -88,7 +88,8 @@ def run_plan(
 
 
 def _run(engine: Engine, scheduler: Scheduler, progress: bool | None, watch: Watch | None) -> None:
-    with Progress("running", scheduler.todo, progress) as bar:
+    shown = progress is None or progress  # a single job may take an hour, so even one has a bar
+    with Progress("running", scheduler.todo, shown, scheduler.running) as bar:
         left = scheduler.todo
 
         def ended(job: Job, outcome: Outcome) -> None:

@@ -65,6 +65,11 @@ class Scheduler:
         """Number of jobs left to run, as far as is known."""
         return sum(state in (State.missing, State.running) for state in self.state.values())
 
+    def running(self) -> str:
+        """Names of the running jobs, for the progress bar."""
+        names = [self.jobs[key].name for key, state in list(self.state.items()) if state is State.running]
+        return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+
     def remember_failures(self) -> None:
         """Restore the failures of the last run, for a report; a run tries them again."""
         for key in self.jobs:

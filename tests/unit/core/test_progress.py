@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import time
 
 import pytest
 
@@ -26,15 +27,28 @@ def stderr_of(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, show: bool |
 
 @pytest.mark.parametrize("show", [None, True])
 def test_lines_where_no_terminal_watches(monkeypatch: pytest.MonkeyPatch, show: bool | None) -> None:
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)
-    lines = stderr_of(monkeypatch, io.StringIO(), show, 4).splitlines()
-    assert lines[0].startswith("explaining [2Jx: 3 of 4 done in 0:00:00, about ")
-    assert lines[1] == "explaining [2Jx: 4 of 4 done in 0:00:00, about 0:00:00 to go"
+    stream = io.StringIO()
+    monkeypatch.setattr(progress, "INTERVAL", 0.01)
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Progress("explaining \x1b[2Jx", 4, show, lambda: "a long step") as bar:
+        wait_for(stream, "explaining [2Jx: 0 of 4 done in 0:00:00; now a long step\n")  # before any step ended
+        bar.advance(3)
+        wait_for(stream, "explaining [2Jx: 3 of 4 done in 0:00:00, about 0:00:00 to go; now a long step\n")
+    printed = stream.getvalue()
+    time.sleep(0.05)
+    assert stream.getvalue() == printed  # nothing more once it has ended
+
+
+def wait_for(stream: io.StringIO, line: str) -> None:
+    until = time.monotonic() + 10
+    while line not in stream.getvalue():
+        assert time.monotonic() < until, stream.getvalue()
+        time.sleep(0.005)
 
 
 def test_quick_work_and_hidden_progress_print_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stderr_of(monkeypatch, io.StringIO(), None, 100) == ""
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)  # a thread that printed would print at once
     assert stderr_of(monkeypatch, io.StringIO(), False, 100) == ""
 
 
@@ -46,10 +60,22 @@ def test_a_terminal_has_a_bar_and_no_lines(monkeypatch: pytest.MonkeyPatch) -> N
     assert "done in" not in shown
 
 
+def test_a_bar_names_what_is_being_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Watched()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Progress("running", 2, True, lambda: "train \x1b[2Jteacher"):
+        pass
+    assert "train [2Jteacher" in stream.getvalue()
+
+
 def test_words_of_a_line() -> None:
     lines = Lines("reading", None)
     lines.advance(1200)
     assert lines.line(61) == "reading: 1,200 done in 0:01:01"
-    lines.total = 3600
+    lines.now = lambda: "a book"
+    assert lines.line(61) == "reading: 1,200 done in 0:01:01; now a book"
+    lines.now, lines.total = None, 3600
     assert lines.line(60) == "reading: 1,200 of 3,600 done in 0:01:00, about 0:02:00 to go"
     assert clock(3723) == "1:02:03"
