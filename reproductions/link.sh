@@ -12,5 +12,7 @@ link() { # name, path or nothing, variable
   ln -sfn "$(cd "$2" && pwd)" "$1"
 }
 
+models=${ASSAY_MODELS:-}
+[ -d "$models/hf" ] && models=$models/hf  # the tests name the folder above it
 link data "${ASSAY_DATA:-}" ASSAY_DATA
-link models "${ASSAY_MODELS:-}" ASSAY_MODELS
+link models "$models" ASSAY_MODELS
