@@ -365,7 +365,7 @@ BAD = [
     "../../x",
     "/dev/full",
     "/dev/null/x",
-    "/nope/x",
+    "/proc/nope/x",  # no process may create it, not even as root
     "\ud800",
     "a=b",
     ",",
