@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from assay.core.spec import Spec, parse
 from assay.evaluation import METRICS
 from assay.experiments.store import Record
 from assay.statistics.quantities import Exact, Quantity
+
+from ..retrained import retrained
 
 PLACES = ("_sst", "_rotten", "_emotion", "_distilbert")  # ends of names that only say where an explainer is used
 HINDSIGHT, SEARCHES, CONTROL = "selection=oracle", ("greedy",), "random"
@@ -28,7 +30,8 @@ class Evidence:
     """By (data, model): values of metric, method and example; costs and counts; cards of fits; shown explanations.
 
     `trained` has the dev scores of the explained models, `units` the mean number of units of a text, and `records` how
-    many of the jobs of each study or fit have a record.
+    many of the jobs of each study or fit have a record. `retrained` has a sentence for each model that was trained more
+    than once.
     """
 
     values: Mapping[Cell, Mapping[str, Mapping[str, Values]]] = field(default_factory=dict)
@@ -41,6 +44,7 @@ class Evidence:
     trained: Mapping[Cell, Mapping[str, Any]] = field(default_factory=dict)
     units: Mapping[Cell, float] = field(default_factory=dict)
     records: Mapping[tuple[Cell, str], tuple[int, int]] = field(default_factory=dict)  # there, planned
+    retrained: Sequence[str] = ()
 
     def of(self, cell: Cell, metric: str, method: str) -> Values | None:
         return self.values.get(cell, {}).get(metric, {}).get(method)
@@ -147,6 +151,8 @@ class _Joined:
     shown: dict[Cell, Any] = field(default_factory=lambda: defaultdict(lambda: defaultdict(dict)))
     units: dict[Cell, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     names: dict[str, str] = field(default_factory=dict)  # of the fits, by their keys
+    models: dict[str, str] = field(default_factory=dict)  # names of the explained models, by their keys
+    parts: list[tuple[str, Record]] = field(default_factory=list)  # what was measured with them
 
     def add(self, cell: Cell, name: str, record: Record) -> None:
         if record.spec["kind"] == "fit":
@@ -154,7 +160,9 @@ class _Joined:
             self.names[record.key] = placeless(name)
         elif record.spec["kind"] == "train":
             self.trained[cell] = record.rows
+            self.models[record.key] = f"{cell[1]} on {cell[0]}"
         else:
+            self.parts.append((name, record))
             self._measured(cell, record.rows)
             self._shown(cell, record.rows, record.provenance["seconds"])
 
@@ -198,6 +206,11 @@ class _Joined:
             trained=self.trained,
             units={cell: float(np.mean(list(by_example.values()))) for cell, by_example in self.units.items()},
             records={place: (self.done[place], jobs) for place, jobs in self.planned.items()},
+            retrained=retrained(
+                (self.models[record.spec["model"]], part, record)
+                for part, record in self.parts
+                if record.spec["model"] in self.models
+            ),
         )
 
 

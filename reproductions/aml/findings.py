@@ -251,6 +251,10 @@ def _warm(e: Evidence) -> Iterator[str]:
         )
 
 
+def _retrained(e: Evidence) -> Iterator[str]:
+    yield from (f"**Trained again**: {sentence}" for sentence in e.retrained)
+
+
 def _limits(e: Evidence) -> Iterator[str]:
     if e.values:
         counts = [f"{len(columns[CONTROL])} of {place(x)}" for x in CELLS if (columns := e.columns(x, LEAD, [CONTROL]))]
@@ -277,5 +281,6 @@ WRITERS = (
     _rationales,
     _time,
     _domain,
+    _retrained,
     _limits,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from assay.experiments.store import Record
 from assay.statistics.bootstrap import Interval
 from assay.statistics.quantities import Quantity
 
+from ..retrained import retrained
 from .published import OWN, short_name
 
 NONE = "none"
@@ -88,6 +89,7 @@ class Evidence:
 
     heads: (S,L,H) weights of the heads of each fit. oracle: of `heads.json`, by (data, part): values of every head.
     done: finished jobs and all jobs by (data, part of the plan). teachers: quality of each on its validation texts.
+    retrained: a sentence for each teacher that was trained more than once.
     """
 
     rooms: Mapping[tuple[str, str], Mapping[int, Room]] = field(default_factory=dict)
@@ -97,6 +99,7 @@ class Evidence:
     seconds: Mapping[str, float] = field(default_factory=dict)
     done: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     teachers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    retrained: Sequence[str] = ()
 
     def room(self, data: str, study: str, size: int) -> Room | None:
         return self.rooms.get((data, study), {}).get(size)
@@ -158,7 +161,17 @@ def evidence(placed: Iterable[tuple[Place, Record | None]], oracle: Mapping[str,
     fits = {cell: [by for by in sizes.values() if None not in by.values()] for cell, sizes in heads.items()}
     grids = {cell: np.array([by[seed] for by in whole for seed in sorted(by)]) for cell, whole in fits.items() if whole}
     known = _oracle(plausible, oracle or {})
-    return Evidence(rooms, known, grids, oracle or {}, _seconds(everything), _done(everything), teachers)
+    again = retrained(_of_teachers(everything))
+    return Evidence(rooms, known, grids, oracle or {}, _seconds(everything), _done(everything), teachers, again)
+
+
+def _of_teachers(placed: Sequence[tuple[Place, Record | None]]) -> Iterator[tuple[str, str, Record]]:
+    """Every record that a trained teacher took part in, with the names of the teacher and of the part."""
+    done = [(place, record) for place, record in placed if record is not None]
+    names = {record.key: f"The teacher of {place.data}" for place, record in done if place.step == "teacher"}
+    for place, record in done:
+        if name := names.get(record.spec.get("model", "")):
+            yield name, f"{place.data} {place.part or place.step}", record
 
 
 def _share_none(said: Mapping[tuple[str, str], Any]) -> None:

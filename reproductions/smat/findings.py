@@ -37,7 +37,7 @@ def findings(e: Evidence) -> str:
         lines.append(f"{_setting(e, data, size, room)} {_power(data, room)}")
         lines.append(f"{NAMES[data]}: {_verdicts(room)} {_any(room)}")
         lines.append(_own(data, room))
-    lines += [_normalisers(e), _heads(e), _plausibility(e), _active(e), _cost(e)]
+    lines += [_normalisers(e), _heads(e), _plausibility(e), _active(e), *e.retrained, _cost(e)]
     return "\n".join(f"- {line.strip()}" for line in lines if line) + "\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, Protocol
@@ -47,18 +48,21 @@ def of_part(attribution: Attribution, part: Part) -> Attribution:
 
 def rationale_units(units: Sequence[Unit], example: Example) -> Bools:
     """(U,) the units that most annotators mark; those of the first annotator where no unit has a majority."""
-    marks = np.array([[_covers(spans, unit) for unit in units] for spans in example.rationales], bool)
-    if not len(marks):
+    if not example.rationales:
         return np.zeros(len(units), bool)
+    marks = np.stack([_covered(spans, units) for spans in example.rationales])
     majority: Bools = marks.sum(0) * 2 > len(marks)
     first: Bools = marks[0]
     return majority if majority.any() else first
 
 
-def _covers(spans: Sequence[Span], unit: Unit) -> bool:
-    return not unit.is_special and any(
-        s.segment == unit.segment and s.start < unit.end and unit.start < s.end for s in spans
-    )
+def _covered(spans: Sequence[Span], units: Sequence[Unit]) -> Bools:
+    """(U,) the units of the text that share a character with one of the spans."""
+    start, end, segment = np.array([(u.start, u.end, u.segment) for u in units], np.int64).reshape(-1, 3).T
+    covered = np.zeros(len(units), bool)
+    for s in spans:
+        covered |= (segment == s.segment) & (s.start < end) & (start < s.end)
+    return covered & ~np.array([u.is_special for u in units], bool)
 
 
 def scores_and_truth(
@@ -73,11 +77,24 @@ def scores_and_truth(
 
 def merge_words(attribution: Attribution, example: Example, how: Words) -> Attribution:
     """Merge the units of each word (text between white space); its score is their sum or maximum."""
-    texts = (example.text or "", example.text_pair or "")
-    words = [Span(i, *m.span()) for i, text in enumerate(texts) for m in re.finditer(r"\S+", text)]
-    groups = [[k for k, u in enumerate(attribution.units) if _covers([w], u)] for w in words]
-    pairs = [(w, g) for w, g in zip(words, groups, strict=True) if g]
     join = np.sum if how == "sum" else np.max
-    units = tuple(Unit(texts[w.segment][w.start : w.end], w.start, w.end, w.segment) for w, _ in pairs)
-    scores = np.array([join(attribution.scores[g]) for _, g in pairs], np.float32)
-    return replace(attribution, units=units, scores=scores)
+    units: list[Unit] = []
+    scores: list[float] = []
+    for segment, text in enumerate((example.text or "", example.text_pair or "")):
+        words = [m.span() for m in re.finditer(r"\S+", text)]
+        for (start, end), group in zip(words, _by_word(attribution.units, segment, words), strict=True):
+            if group:
+                units.append(Unit(text[start:end], start, end, segment))
+                scores.append(join(attribution.scores[group]))
+    return replace(attribution, units=tuple(units), scores=np.array(scores, np.float32))
+
+
+def _by_word(units: Sequence[Unit], segment: int, words: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """For each word, the places of the units that share a character with it; a long text has thousands of both."""
+    starts, ends = [start for start, _ in words], [end for _, end in words]
+    groups: list[list[int]] = [[] for _ in words]
+    for place, unit in enumerate(units):
+        if not unit.is_special and unit.segment == segment:
+            for group in groups[bisect_right(ends, unit.start) : bisect_left(starts, unit.end)]:
+                group.append(place)
+    return groups
