@@ -53,5 +53,5 @@ def _agreement(trainings: list[_Training]) -> str:
         gaps = [float(np.abs(np.subtract(one.outputs[name], other.outputs[name])).max()) for name in both]
         largest = max([largest, *gaps])
     if not shared:
-        return "No text was read by both."
+        return "The records have no text that both read."
     return f"Their outputs for the {len(shared)} texts that both read differ by at most {largest:.1g}."

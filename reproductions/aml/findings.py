@@ -201,10 +201,14 @@ def _language(e: Evidence) -> Iterator[str]:
     columns = e.columns(LANGUAGE, LEAD, methods)
     if columns:
         texts = len(next(iter(columns.values())))
-        yield (
-            f"**Language model** ({texts} texts, comprehensiveness): {means(e, (LANGUAGE,), methods)}. pAML was fitted "
-            "in 24 steps with loss weights of 1; the paper's has about 500 steps and searched weights."
+        fit = e.fits.get(LANGUAGE, {}).get("paml")
+        steps = (
+            f" pAML was fitted in {fit['curve'][-1]['step']} steps with loss weights of 1; the paper's has about 500 "
+            "steps and searched weights."
+            if fit
+            else ""
         )
+        yield f"**Language model** ({texts} texts, comprehensiveness): {means(e, (LANGUAGE,), methods)}.{steps}"
 
 
 def _time(e: Evidence) -> Iterator[str]:

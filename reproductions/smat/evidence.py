@@ -166,10 +166,10 @@ def evidence(placed: Iterable[tuple[Place, Record | None]], oracle: Mapping[str,
 
 
 def _of_teachers(placed: Sequence[tuple[Place, Record | None]]) -> Iterator[tuple[str, str, Record]]:
-    """Every record that a trained teacher took part in, with the names of the teacher and of the part."""
-    done = [(place, record) for place, record in placed if record is not None]
-    names = {record.key: f"The teacher of {place.data}" for place, record in done if place.step == "teacher"}
-    for place, record in done:
+    """Every record that a trained teacher took part in, with the names of the teacher and of its first part."""
+    done = {place.key: (place, record) for place, record in reversed(placed) if record is not None}  # the first place
+    names = {key: f"The teacher of {place.data}" for key, (place, _) in done.items() if place.step == "teacher"}
+    for place, record in reversed(done.values()):
         if name := names.get(record.spec.get("model", "")):
             yield name, f"{place.data} {place.part or place.step}", record
 

@@ -83,6 +83,7 @@ def _verdicts(room: Room) -> str:
             parts.append(f"{listed(shown)} {words.format(s='s' * (len(shown) == 1), es='es' * (len(shown) == 1))}")
     corrected = sum(t.over_shuffled is not None for t in found.values())
     note = f" (intervals corrected for {corrected} methods; all others in these findings are 95 % intervals)"
+    note = note if corrected > 1 else ""
     return f"{'; '.join(parts)}{note}." if parts else ""
 
 

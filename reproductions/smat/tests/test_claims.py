@@ -127,7 +127,7 @@ class Kept:
     """A record."""
 
     def __init__(self, rows: object) -> None:
-        self.rows, self.provenance = rows, {"took": 2.0}
+        self.rows, self.provenance, self.spec = rows, {"took": 2.0}, {"model": "teacher"}
 
 
 def students(name: str, seeds: tuple[int, ...], missing: tuple[int, ...] = ()) -> list[tuple[Place, Kept | None]]:

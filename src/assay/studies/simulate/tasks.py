@@ -95,12 +95,13 @@ class AskTask:
         model = context.model()
         if model.task == "multi_label":
             raise UnsupportedError(f"{model.name} gives several labels to a text; simulability needs one, or a score")
-        answers = {name: self._answers(model, part) for name, part in self.room.parts().items()}
+        answers = {name: self.answers(model, part) for name, part in self.room.parts().items()}
         rows = {"answers": answers, "labels": list(model.labels), "task": model.task}
         check_alike(rows)
         return JobResult(rows)
 
-    def _answers(self, model: Model, data: Dataset) -> list[Any]:
+    def answers(self, model: Model, data: Dataset) -> list[Any]:
+        """The place of the predicted class for each text, or the predicted score."""
         said = model.predict(list(data), batch_tokens=self.batch_tokens)
         return [p.label if model.task == "regression" else model.labels.index(p.label) for p in said]
 
