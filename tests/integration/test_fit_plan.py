@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,26 @@ def test_a_fit_takes_weights_from_another_of_the_plan(data: Path, tmp_path: Path
     assert warm["start"]["value"] == pytest.approx(tuned["validation"]["best"], abs=1e-6)
     first, other = keys(text, tmp_path), keys(text.replace("inverse=0.5", "inverse=0.6"), tmp_path)
     assert all(first[name] != other[name] for name in first), "a changed source changes all that follows"
+
+
+def test_the_card_of_a_deleted_explainer_is_enough_for_its_weights_of_losses(data: Path, tmp_path: Path) -> None:
+    """What a search found outlives its explainer: another fit takes it over, and nothing is fitted again."""
+    text = CHAIN.replace("DATA", str(data)).replace("start=tuned, ", "")
+    tuned_only = text.replace("methods: [warm, random]", "methods: [tuned, random]")
+    for name, plan in (("first", tuned_only), ("second", text), ("third", CHAIN.replace("DATA", str(data)))):
+        (tmp_path / f"{name}.yaml").write_text(plan)
+    run = partial(assay.run, store=tmp_path / "store", only={"study": ["evaluate"]}, progress=False)
+    assert run(tmp_path / "first.yaml").ok
+    store = Store(tmp_path / "store")
+    key = next(job.key for job in make_plan(YamlNode.parse(text), store).fits if job.tags["method"] == "tuned")
+    before = store.path(key).stat().st_mtime_ns
+    assert not store.artifacts.has(key), "nobody needs its weights any more"
+    assert run(tmp_path / "second.yaml").ok
+    fits = {job.tags["method"]: store.get(job.key) for job in make_plan(YamlNode.parse(text), store).fits}
+    assert fits["warm"].rows["settings"]["inverse"] == 0.5
+    assert store.path(key).stat().st_mtime_ns == before, "it was not fitted again"
+    assert run(tmp_path / "third.yaml").ok
+    assert store.path(key).stat().st_mtime_ns > before, "a warm start needs the weights themselves"
 
 
 def test_a_failed_fit_blocks_only_what_needs_it(data: Path, tmp_path: Path) -> None:

@@ -61,9 +61,13 @@ class Artifacts:
                 "free space or name another --store. Earlier results are kept."
             ) from error
 
+    def found(self, key: str) -> Path:
+        """The folder of an artefact, or of the files kept of it."""
+        return self.path(key) if self.has(key) else self.kept_files(key)
+
     def read_files(self, key: str, patterns: Sequence[str]) -> dict[str, bytes]:
         """The files of an artefact, or those kept of it, that match the patterns."""
-        folder = self.path(key) if self.has(key) else self.kept_files(key)
+        folder = self.found(key)
         return {file.name: file.read_bytes() for pattern in patterns for file in folder.glob(pattern)}
 
     def discard(self, key: str, keep: Sequence[str] = ()) -> None:

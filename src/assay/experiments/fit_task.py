@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from assay.core.errors import SpecError, nearest
 from assay.core.spec import Spec, build, parse
@@ -76,15 +76,21 @@ class FitTask:
             "settings": str(Spec.in_key(_by_content(self._using({name: None for name, _ in self.uses})))),
             **({"uses": dict(self.uses)} if self.uses else {}),
         }
-        options: Mapping[str, Any] = {"artifact": True, "kept_files": KEPT_FILES, "keep": keep}
+        options: Mapping[str, Any] = {"artifact": True, "kept_files": KEPT_FILES, "keep": keep, "skims": self._skims()}
         needs = tuple(dict.fromkeys([*context.needs, *(key for _, key in self.uses)]))
         return Job(self, spec, context.tags, context.model, context.data, None, needs, **options)
+
+    def _skims(self) -> tuple[str, ...]:
+        """Keys of the explainers of which only the card is read."""
+        by_card = folder_settings(self.settings, "card")
+        loaded = {key for name, key in self.uses if name not in by_card}
+        return tuple(key for name, key in self.uses if name in by_card and key not in loaded)
 
     def run(self, context: JobContext) -> JobResult:
         train, validation = self.splits()
         if not (context.folder / CARD).exists():  # otherwise a run killed afterwards left a complete explainer
             run = FitRun(context.folder, progress=False)
-            settings = self._using({name: str(context.artifact(key)) for name, key in self.uses})
+            settings = self._using({name: str(context.found(key)) for name, key in self.uses})
             fit_explainer(settings, context.model(), train, validation, run)
         return fit_result(context.folder)
 
@@ -100,9 +106,9 @@ def _by_content(settings: Fit) -> Fit:
     return replace(settings, **{name: content_of(value) for name, value in found.items()})  # type: ignore[type-var]
 
 
-def folder_settings(settings: Fit) -> list[str]:
-    """The names of the settings that name a folder."""
-    return [f.name for f in fields(settings) if f.metadata.get("folder")]  # type: ignore[arg-type]
+def folder_settings(settings: Fit, mark: Literal["folder", "card"] = "folder") -> list[str]:
+    """The names of the settings that name a folder; card: of those that read only the card in it."""
+    return [f.name for f in fields(settings) if f.metadata.get(mark)]  # type: ignore[arg-type]
 
 
 def fit_result(folder: Path) -> JobResult:

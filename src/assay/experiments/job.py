@@ -55,6 +55,7 @@ class Job:
     data: AnyData | None = None
     part: tuple[int, int] | None = None  # start and stop of its examples; None: all
     needs: tuple[str, ...] = ()  # keys of the jobs whose records and artefacts it reads
+    skims: tuple[str, ...] = ()  # those of them whose kept files are all it reads
     artifact: bool = False  # writes a folder
     kept_files: tuple[str, ...] = ()  # patterns of files to keep when the folder is deleted
     keep: bool = False  # never delete the folder
@@ -128,3 +129,7 @@ class JobContext:
     def artifact(self, key: str) -> Path:
         """The folder of a job that this one needs."""
         return self.worker.store.artifacts.path(key)
+
+    def found(self, key: str) -> Path:
+        """The same, or what was kept of the folder, which is enough for a job that only skims it."""
+        return self.worker.store.artifacts.found(key)

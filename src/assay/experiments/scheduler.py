@@ -56,9 +56,13 @@ class Scheduler:
             if self.state[key] is State.missing:
                 self._check_needs(key)
         for key in reversed(list(self.jobs)):  # rebuild a deleted artefact that a job still needs
-            wanted = any(self.state[d] is State.missing for d in self.dependants[key])
+            wanted = any(self.state[d] is State.missing and not self._only_skims(d, key) for d in self.dependants[key])
             if wanted and self.jobs[key].artifact and not self.store.artifacts.has(key):
                 self.state[key] = State.missing
+
+    def _only_skims(self, dependant: str, key: str) -> bool:
+        """Whether what is left of a deleted artefact is enough for a job that needs it."""
+        return key in self.jobs[dependant].skims and self.store.artifacts.found(key).is_dir()
 
     @property
     def todo(self) -> int:

@@ -45,7 +45,7 @@ def with_weights(settings: AmlFit) -> AmlFit:
     """The settings with the weights of the losses that the explainer `weights_of` was fitted with."""
     if settings.weights_of is None:
         return settings
-    card = _card(settings.weights_of, "weights_of")
+    card = _card(settings.weights_of, "weights_of", weights=False)  # of a deleted artefact only the card is left
     if card["settings"]["objective"] not in ("masking", "both"):
         raise SpecError(
             f"weights_of={Path(settings.weights_of).name!r} was fitted with objective="
@@ -82,8 +82,8 @@ def started_from(source: Fitted, settings: AmlFit, model: Model) -> Attributor:
     return attributor
 
 
-def _card(name: str, setting: str) -> Mapping[str, Any]:
-    card = read_card(found_folder(name))
+def _card(name: str, setting: str, *, weights: bool = True) -> Mapping[str, Any]:
+    card = read_card(found_folder(name), weights=weights)
     if card["method"] != "aml":
         raise SpecError(f"{setting}={Path(name).name!r} was fitted by {card['method']}, not aml; name one of aml")
     return card

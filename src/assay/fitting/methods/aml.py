@@ -90,7 +90,7 @@ class AmlFit:
     """Stop after this many validations without improvement."""
     start: str | None = field(default=None, metadata={"folder": True, "unsaid": None})
     """Folder or hub id of an explainer to start from, of the same architecture: a warm start."""
-    weights_of: str | None = field(default=None, metadata={"folder": True, "unsaid": None})
+    weights_of: str | None = field(default=None, metadata={"folder": True, "card": True, "unsaid": None})
     """Folder or hub id of an explainer whose weights of the losses are used, such as one that a search tuned."""
     search: int | None = None
     """Tune the weights of the losses in this many short trials first (masking, both)."""

@@ -72,7 +72,7 @@ def _digest(card: str, weights: str, stamp: object) -> str:
 
 def read_card(folder: Path, *, weights: bool = True) -> dict[str, Any]:
     """The card of a folder, checked; weights: they must be there too."""
-    path = checked_files(folder)[0] if weights else folder / CARD
+    path = checked_files(folder)[0] if weights else _checked_card(folder)
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -88,15 +88,19 @@ def read_card(folder: Path, *, weights: bool = True) -> dict[str, Any]:
 
 def checked_files(folder: Path) -> tuple[Path, Path]:
     """The card and the weights of a folder; raises if one is not there."""
-    card, weights = folder / CARD, folder / WEIGHTS
-    if not card.is_file():
-        what = "holds a fit that is not finished" if any(folder.glob("checkpoint.*")) else "holds no explainer"
-        raise ModelError(f"{folder.name} {what}: it has no {CARD}; {FIT}")
+    card, weights = _checked_card(folder), folder / WEIGHTS
     if not weights.is_file():
         pickled = sorted(p.name for p in folder.iterdir() if p.suffix in PICKLED)
         reason = f", and {pickled[0]} is not read, because a pickled file can run code" if pickled else ""
         raise ModelError(f"{folder.name} has no {WEIGHTS}{reason}; fit or download the explainer again")
     return card, weights
+
+
+def _checked_card(folder: Path) -> Path:
+    if not (folder / CARD).is_file():
+        what = "holds a fit that is not finished" if any(folder.glob("checkpoint.*")) else "holds no explainer"
+        raise ModelError(f"{folder.name} {what}: it has no {CARD}; {FIT}")
+    return folder / CARD
 
 
 def read_weights(folder: Path, card: Mapping[str, Any]) -> dict[str, Tensor]:
