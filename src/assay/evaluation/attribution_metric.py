@@ -62,7 +62,8 @@ def _covered(spans: Sequence[Span], units: Sequence[Unit]) -> Bools:
     covered = np.zeros(len(units), bool)
     for s in spans:
         covered |= (segment == s.segment) & (s.start < end) & (start < s.end)
-    return covered & ~np.array([u.is_special for u in units], bool)
+    special: Bools = np.array([u.is_special for u in units], bool)
+    return np.asarray(covered & ~special)
 
 
 def scores_and_truth(
@@ -85,7 +86,7 @@ def merge_words(attribution: Attribution, example: Example, how: Words) -> Attri
         for (start, end), group in zip(words, _by_word(attribution.units, segment, words), strict=True):
             if group:
                 units.append(Unit(text[start:end], start, end, segment))
-                scores.append(join(attribution.scores[group]))
+                scores.append(float(join(attribution.scores[group])))
     return replace(attribution, units=tuple(units), scores=np.array(scores, np.float32))
 
 
