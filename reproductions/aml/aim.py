@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from assay.evaluation import METRICS
 from assay.statistics.bootstrap import Interval
 from assay.statistics.quantities import Quantity
-from assay.statistics.verdict import compare
+from assay.statistics.verdict import Standing, compare
 
 from .claims import CELLS, CHEAP, LANGUAGE
 from .evidence import CONTROL, Cell, Evidence
@@ -35,7 +36,7 @@ class Aim:
     other: Interval
     gain: Interval  # over the rival; positive is better
     rivals: int
-    met: bool
+    reached: Literal["met", "open", "missed"]
     detectable: float | None  # difference that so many texts detect with 80 % power
 
 
@@ -60,5 +61,22 @@ def aim(e: Evidence, cell: Cell, explainer: str, metric: str) -> Aim | None:
     sign = 1 if better == "higher" else -1
     gain = Quantity(sign * (columns[explainer] - columns[rival])).interval(0.95)
     own, other = (Interval(s.value, s.low, s.high, s.n) for s in (found[explainer], found[rival]))
-    best = found[explainer].best_group
-    return Aim(cell, explainer, metric, own, rival, other, gain, len(others), best, found.detectable)
+    return Aim(
+        cell,
+        explainer,
+        metric,
+        own,
+        rival,
+        other,
+        gain,
+        len(others),
+        _reached(found[explainer], gain),
+        found.detectable,
+    )
+
+
+def _reached(standing: Standing, gain: Interval) -> Literal["met", "open", "missed"]:
+    """Few texts leave almost anything in the best group, so it alone does not count."""
+    if not standing.best_group or standing.beats_random is False:
+        return "missed"
+    return "open" if gain.high < 0 else "met"

@@ -54,7 +54,7 @@ def _aim(e: Evidence) -> Iterator[str]:
         if not own:
             continue
         judged = "; ".join(
-            f"{'**met**' if a.met else '**missed**'} on {place(a.cell)}, {number(a.own.value)} against "
+            f"**{a.reached}** on {place(a.cell)}, {number(a.own.value)} against "
             f"{number(a.other.value)} of {a.rival} ({span(a.gain, signed=True)})"
             for a in own
         )
@@ -66,7 +66,7 @@ def _aim(e: Evidence) -> Iterator[str]:
 
 def _blunt(found: Sequence[Aim]) -> str:
     """What "met" does not mean."""
-    open_ = [a for a in found if a.met and a.gain.low < -c.MARGIN]
+    open_ = [a for a in found if a.reached == "met" and a.gain.low < -c.MARGIN]
     if not open_:
         return ""
     least = max(a.detectable or 0 for a in open_)

@@ -261,8 +261,8 @@ def aim_table(e: Evidence) -> str:
         sure = "yes" if a.gain.low >= -MARGIN else "no" if a.gain.high < -MARGIN else "open"
         others = f"{a.rival} {span(a.other)}, best of {a.rivals}"
         gain, least = span(a.gain, signed=True), "" if a.detectable is None else f"{a.detectable:.3f}"
-        met = "met" if a.met else "**missed**"
-        rows.append([place(a.cell), a.explainer, a.metric, span(a.own), others, gain, met, sure, least])
+        reached = "met" if a.reached == "met" else f"**{a.reached}**"
+        rows.append([place(a.cell), a.explainer, a.metric, span(a.own), others, gain, reached, sure, least])
     heads = [
         "data",
         "explainer",
@@ -270,7 +270,7 @@ def aim_table(e: Evidence) -> str:
         "its value",
         "best of the others",
         "gain",
-        "best group",
+        "aim",
         "no worse",
         "detectable",
     ]

@@ -165,17 +165,40 @@ def test_the_aim_is_judged_on_the_same_texts_and_in_the_direction_of_the_metric(
     e = made_up()
     found = {(a.cell, a.explainer, a.metric): a for a in aims(e)}
     good = found[SST, "logistic", "sufficiency"]  # lower is better: -0.6 against -0.45
-    assert good.met
+    assert good.reached == "met"
     assert good.rival == "decompx", "lime costs too much, and the control is no rival"
     assert good.gain.value == pytest.approx(0.15, abs=0.01)
     assert good.gain.low > 0.1
     e.values[SST]["comprehensiveness"]["decompx"] = {str(i): 0.8 for i in range(30, 90)}
     missed = aim(e, SST, "logistic", "comprehensiveness")
     assert missed is not None
-    assert not missed.met
+    assert missed.reached == "missed"
     assert missed.own.n == 30, "the texts that all have"
     assert missed.gain.value == pytest.approx(-0.2, abs=0.01)
     assert "**missed** on SST, " in findings(e)
+
+
+def test_the_aim_is_not_met_because_few_texts_show_little():
+    """A random order is in the best group of three texts, and so is a method that loses on each of them."""
+    e = made_up()
+    columns = e.values[SST]["comprehensiveness"]
+    texts = sorted(columns["logistic"])[:3]
+    for method, value in (("decompx", 0.5), ("logistic", 0.4), ("random", 0.1)):
+        columns[method] = {x: value + 0.001 * i for i, x in enumerate(texts)}
+    found = aim(e, SST, "logistic", "comprehensiveness")
+    assert found is not None
+    assert found.reached == "missed", "three texts cannot show that it beats a random order"
+    many = {str(i): i for i in range(8)}
+    columns["random"] = {x: 0.1 + 0.001 * i for x, i in many.items()}
+    columns["logistic"] = {x: 0.4 + 0.001 * i for x, i in many.items()}
+    columns["decompx"] = {x: 0.41 + (0.1 if i < 7 else -0.05) + 0.001 * i for x, i in many.items()}
+    for i in range(4):  # more rivals: the correction for their number leaves it in the best group
+        columns[f"rival{i}"] = {x: 0.3 + 0.01 * i + 0.02 * (n % 2) for x, n in many.items()}
+        e.passes[SST][f"rival{i}"] = 1.0
+    few = aim(e, SST, "logistic", "comprehensiveness")
+    assert few is not None
+    assert few.gain.high < 0
+    assert few.reached == "open"
 
 
 def test_the_place_of_a_method_in_the_papers_tables():
