@@ -14,6 +14,7 @@ parts() {
   echo "encoders.yaml study=long_texts,slow"
   echo "encoders.yaml study=rationales"
   echo "encoders.yaml study=texts,ablation_refined"
+  echo "language.yaml study=more_texts"
   echo "encoders.yaml study=searches,paper_rate"
   echo "encoders.yaml study=other_models"
   echo "encoders.yaml study=distilbert"
