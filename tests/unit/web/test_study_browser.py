@@ -61,6 +61,7 @@ class Seat(Browser):
         self.open(link)
         self.fill(name=name, password=PASSWORD, again=PASSWORD)
         self.click("form button.primary")
+        self.one(".who button")  # logged in: the next page would overtake whatever is opened before it has come
 
     def log_out(self) -> None:
         self.click(".who button")
