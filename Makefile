@@ -67,5 +67,5 @@ clean:  ## remove the environment and caches
 # The tests of reproductions/: claims and result pages of the papers. `make test` does not run them; `pytest -m slow
 # reproductions` runs the slow ones.
 .PHONY: reproductions-test
-reproductions-test: $(STAMP)
+reproductions-test: $(STAMP)  ## tests of the claims and pages of the reproductions
 	$(BIN)/pytest reproductions -m "not slow" --numprocesses auto --dist worksteal

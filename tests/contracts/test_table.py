@@ -27,8 +27,8 @@ TITLE = """# Methods by family
 ✓ means that the method passes all tests of `tests/contracts` on the family: finite scores of the right shape, the same
 scores in a batch as one by one, seeds and targets respected, the model left unchanged, declared properties true.
 
-Black-box methods see of a model only its answers to masked inputs, and an ensemble combines other methods: each runs
-on every family, and takes the other tests on bert, t5, vit and a prompted llama. `occlusion` takes them on all.
+Black-box methods see only a model's outputs on masked inputs, and an ensemble combines other methods. Each of them runs
+on every family; its other tests run on bert, t5, vit and a prompted llama, those of `occlusion` on all.
 
 """
 
@@ -61,7 +61,7 @@ def table() -> str:
     lines = [f"| method | {' | '.join(FAMILIES)} |", f"|---|{':-:|' * len(FAMILIES)}"]
     for method in METHODS.names:
         cells = [outcome(method, family) for family in FAMILIES]
-        notes += [cell for cell in cells if cell != "✓" and cell not in notes]
+        notes += [cell for cell in dict.fromkeys(cells) if cell != "✓" and cell not in notes]
         shown = [cell if cell == "✓" else f"({notes.index(cell) + 1})" for cell in cells]
         lines.append(f"| {method} | {' | '.join(shown)} |")
     reasons = "".join(f"\n({i}) {note}.\n" for i, note in enumerate(notes, 1))

@@ -54,7 +54,7 @@ def test_json_and_html_of_two_methods(tmp_path: Path) -> None:
         (["--method", "lime(samples=many)", "x"], ["samples must be a whole number"]),
         (["--target", "posittive", "x"], ["unknown label 'posittive'", "positive"]),
         (["--target", "positive", "--against", "positive", "x"], ["'positive' against itself is always 0"]),
-        (["--against", "positive", "a fine film"], ["the predicted class is the one to hold it against"]),
+        (["--against", "positive", "a fine film"], ["against names the predicted class"]),
         (["--scale", "volts", "x"], ["volts", "log_odds"]),
         (["--device", "cuda:7", "x"], ["the device 'cuda:7' is not available here; use cpu"]),
         (["--dtype", "float99", "x"], ["unknown precision 'float99'"]),

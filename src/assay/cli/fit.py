@@ -27,6 +27,7 @@ app = command_app(
     "assay fit aml --model FOLDER --data reviews/ --output explainer",
     "assay fit aml --model FOLDER --data reviews/ --metric sufficiency --masks 32 --output explainer",
     "assay fit aml --model FOLDER --data reviews/ --objective masking --search 30 --output explainer",
+    "assay fit scaffold --model FOLDER --student FOLDER --data reviews/ --output heads",
 )
 
 

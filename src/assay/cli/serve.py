@@ -77,7 +77,7 @@ def serve(
     port: Annotated[int, Parameter(group=SERVER, help="Port to listen on; 0 for any that is free.")] = 8000,
     token: Annotated[
         str | None,
-        Parameter(group=SERVER, help="Let in only who has the link with this secret; `new` makes one up."),
+        Parameter(group=SERVER, help="Let in only people who have the link with this secret; `new` makes one up."),
     ] = None,
     accounts: Annotated[
         bool, flag("Let in only people with an account; administrators invite others.", SERVER)

@@ -1,6 +1,6 @@
 """Train students on a teacher's answers and explanations, and measure how well they predict the teacher (simulability).
 
-An explanation teaches if it helps more than the same shares laid on the wrong tokens. Rerun the same command to resume.
+An explanation teaches if it helps more than its own scores shuffled over the tokens. Rerun the same command to resume.
 """
 
 from __future__ import annotations

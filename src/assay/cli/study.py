@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 app = command_app(
     "study",
     "assay study create --model FOLDER --data reviews.csv --methods 'lime,occlusion' --output study/",
-    "assay study create --ready cifar10 --add 'aml(explainer=FOLDER)' --model FOLDER --data cifar10/ --output study/",
+    "assay study create --ready cifar10 --add 'scaffold(FOLDER)' --model FOLDER --data cifar10/ --output study/",
     "assay study results study/ --report results.html",
     "assay study export study/ --output answers.csv",
 )

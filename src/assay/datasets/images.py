@@ -82,6 +82,6 @@ def _open(file: Any, name: str, formats: tuple[str, ...] | None = None, pixels: 
         raise
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         reason = (
-            f"it is none of {', '.join(formats)}" if formats and isinstance(error, UnidentifiedImageError) else error
+            f"it is not one of {', '.join(formats)}" if formats and isinstance(error, UnidentifiedImageError) else error
         )
         raise InputError(f"cannot read {name} as an image: {reason}") from error

@@ -58,7 +58,7 @@ def _class_notes(
             f"if {min(numbers)} is the first class, subtract {min(numbers)}."
         )
     if len(labels) >= FEW and distinct == 1:
-        yield f"All {len(labels):,} labels are {_name(labels[0], names)!r}; whoever always says so is always right."
+        yield f"All {len(labels):,} labels are {_name(labels[0], names)!r}; always predicting it is always right."
     yield from _name_notes(names)
     yield from _joined_files(labels, names)
     words = [value for value in given if isinstance(value, str) and not _is_number(value)]

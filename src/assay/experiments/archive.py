@@ -51,7 +51,7 @@ class PackedRecord:
             raise ValueError("its files are not texts by name")
         for name in coded:
             if not KEPT_NAME.fullmatch(name) or not any(fnmatch(name, pattern) for pattern in KEPT_FILES):
-                raise ValueError(f"it holds the file {name!r}, which is none of a trained model's settings")
+                raise ValueError(f"it holds the file {name!r}, which is not a settings file of a model")
         return cls(record, {name: base64.b64decode(content, validate=True) for name, content in coded.items()})
 
 

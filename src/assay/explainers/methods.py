@@ -27,7 +27,7 @@ def named_methods(methods: Iterable[Any]) -> dict[str, Any]:
     for given in asked:
         method = METHODS.make(given) if isinstance(given, str | Spec) else given
         if isinstance(given, Attribution | Attributions):
-            raise SpecError('explanations made elsewhere are no methods; give evaluate scores={"name": attributions}')
+            raise SpecError('explanations made elsewhere are not methods; give evaluate scores={"name": attributions}')
         if isinstance(given, type):
             raise SpecError(f"{given.__name__} is a class; give an object, {given.__name__}()")
         if (reason := why_not_a_method(method)) is not None:

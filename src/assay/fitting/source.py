@@ -49,7 +49,8 @@ def with_weights(settings: AmlFit) -> AmlFit:
     if card["settings"]["objective"] not in ("masking", "both"):
         raise SpecError(
             f"weights_of={Path(settings.weights_of).name!r} was fitted with objective="
-            f"{card['settings']['objective']}, which has no weights of losses; name one of objective=masking or both"
+            f"{card['settings']['objective']}, which has no loss weights; "
+            "name one fitted with objective=masking or both"
         )
     found = {name: card["settings"][name] for name in WEIGHTS}
     return replace(settings, **found)
@@ -85,7 +86,9 @@ def started_from(source: Fitted, settings: AmlFit, model: Model) -> Attributor:
 def _card(name: str, setting: str, *, weights: bool = True) -> Mapping[str, Any]:
     card = read_card(found_folder(name), weights=weights)
     if card["method"] != "aml":
-        raise SpecError(f"{setting}={Path(name).name!r} was fitted by {card['method']}, not aml; name one of aml")
+        raise SpecError(
+            f"{setting}={Path(name).name!r} was fitted by {card['method']}, not aml; name one that aml fitted"
+        )
     return card
 
 

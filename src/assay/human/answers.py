@@ -99,7 +99,7 @@ def _judgement(folder: StudyFolder, answer: Answer, task: Task, names: Mapping[s
 
 def _guess(item: Item, given: str) -> str:
     if given not in item.options:
-        raise InputError("Choose one of the answers." if not given else f"{given!r} is none of the model's answers.")
+        raise InputError("Choose one of the answers." if not given else f"{given!r} is not one of the model's answers.")
     return given
 
 
@@ -114,5 +114,5 @@ def _rank(given: str, most: int) -> int:
     if not given.strip():
         raise InputError(f"Give every explanation a rank, from 1 (best) to {most}.")
     if not given.strip().isascii() or not given.strip().isdecimal() or len(given.strip()) > 2:
-        raise InputError(f"{given[:20]!r} is no rank: give a whole number from 1 (best) to {most} (worst).")
+        raise InputError(f"{given[:20]!r} is not a rank: give a whole number from 1 (best) to {most} (worst).")
     return int(given)

@@ -55,7 +55,7 @@ def ready_study(name: str | Path) -> ReadyStudy:
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise SpecError(f"cannot read {path}: {error}") from error
     if not isinstance(content, dict) or not content.get("methods"):
-        raise SpecError(f"{path} is no study: it needs `methods`, and may have {', '.join(KEYS)}")
+        raise SpecError(f"{path} is not a study: it needs `methods`, and may have {', '.join(KEYS)}")
     if unknown := [key for key in content if key not in KEYS]:
         raise SpecError(f"{path}: unknown key {unknown[0]!r}; {nearest(str(unknown[0]), KEYS)}")
     return ReadyStudy(path.stem, **{**content, "methods": tuple(content["methods"])})

@@ -89,7 +89,9 @@ class AnswerReader:
 
     def _check_probabilities(self, rows: Rows) -> None:
         for row in rows[(rows < -SURE).any(1) | (rows > 1 + SURE).any(1)]:
-            raise BadAnswerError(f"returned {_shown(row)}, which are no probabilities,", "load it with outputs='logit'")
+            raise BadAnswerError(
+                f"returned {_shown(row)}, which are not probabilities,", "load it with outputs='logit'"
+            )
         off = np.abs(rows.sum(1) - 1)
         if self.task != "multi_label" and off.max() > ROUNDED:
             raise BadAnswerError(f"returned {_shown(rows[off.argmax()])}, whose sum is not 1,", DECLARE)

@@ -78,13 +78,13 @@ def load_model(
 
 def _loaded_already(model: Model, given: Mapping[str, Any]) -> Model:
     if refused := [name for name, value in given.items() if value is not None]:
-        raise ModelError(f"{', '.join(refused)}: this model is loaded already; give them to load_model at first")
+        raise ModelError(f"{', '.join(refused)}: this model is loaded already; give such options when you load it")
     return model
 
 
 def _from_function(model: Any, given: Mapping[str, Any], function: dict[str, Any]) -> Model:
     if refused := [name for name in ("tokenizer", "prompt", "device", "dtype") if given[name] is not None]:
-        raise SpecError(f"{', '.join(refused)}: not for a model behind a function; omit this")
+        raise SpecError(f"{', '.join(refused)}: not for a model behind a function; leave it out")
     return function_model(model, given["labels"], given["task"], function)
 
 

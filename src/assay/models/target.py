@@ -57,7 +57,9 @@ class Targets:
         known = replace(self, full=logits.detach())
         for i, (target, label) in enumerate(zip(self.requested, known.labels.tolist(), strict=True)):
             if target.against == label:
-                raise InputError("the predicted class is the one to hold it against; name the class to explain too", i)
+                raise InputError(
+                    "against names the predicted class, which is explained by default; name the class to explain too", i
+                )
         return known
 
     @property

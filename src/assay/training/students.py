@@ -52,9 +52,7 @@ def student_of(
 def untrained(teacher: Model, seed: int, device: str | torch.device | None = None) -> Model:
     """A model like the teacher, with new weights everywhere."""
     if teacher.family.opaque or isinstance(teacher.readout, LabelWords):
-        raise UnsupportedError(
-            f"{teacher.name} is no classifier whose architecture a student could have; name a pretrained student"
-        )
+        raise UnsupportedError(f"a student cannot take its architecture from {teacher.name}; name a pretrained student")
     reader = teacher.tokenizer if isinstance(teacher.encoder, TextEncoder) else teacher.encoder.processor
     with fixed_seed(seed):
         hf = type(teacher.hf)(copy.deepcopy(teacher.hf.config))

@@ -43,11 +43,13 @@ class Listening:
             raise SpecError(f"the token is too short; give at least {SHORTEST} characters, or --token new")
         if self.token is None and not self.accounts and not is_loopback(self.host):
             raise SpecError(
-                f"{self.host} can be reached from other machines, so everybody must show who they are; add --accounts, "
-                "or --token new for a secret link, or leave --host out"
+                f"{self.host} can be reached from other machines, so visitors must identify themselves; "
+                "add --accounts, or --token new for a secret link, or leave --host out"
             )
         if self.proxy and self.token is None and not self.accounts:
-            raise SpecError("behind a proxy, others can come in: add --accounts, or --token new for a secret link")
+            raise SpecError(
+                "behind a proxy, other machines can reach the server: add --accounts, or --token new for a secret link"
+            )
         return "token" if self.token is not None else "accounts" if self.accounts else "open"
 
     def entrance(self) -> Entrance:

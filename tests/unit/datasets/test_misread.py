@@ -286,7 +286,7 @@ NOTED = [  # name, content, what the note says
         rows(label=lambda i, t, label: label if i < 6 else label[:3]),
         "The first 6 labels are 'positive', 'negative', all later ones 'pos', 'neg'; if two data sets were joined",
     ),
-    ("one label", rows(label="positive"), "All 12 labels are 'positive'; whoever always says so is always right."),
+    ("one label", rows(label="positive"), "All 12 labels are 'positive'; always predicting it is always right."),
     (
         "several labels in one text",
         rows(label=lambda i, *_: "joy, love" if i % 3 else "joy"),

@@ -124,5 +124,5 @@ def test_what_is_not_scores_is_refused():
         assay.evaluate(scores={"mine": {"a": 1}}, limit=1)
     with pytest.raises(SpecError, match=r'give scores as .*"name": attributions'):
         assay.evaluate(scores=mine, limit=1)
-    with pytest.raises(SpecError, match="explanations made elsewhere are no methods; give evaluate scores="):
+    with pytest.raises(SpecError, match="explanations made elsewhere are not methods; give evaluate scores="):
         assay.evaluate(methods=[mine], limit=1)

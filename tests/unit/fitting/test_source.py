@@ -92,7 +92,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("start='SOURCES/three'", "3 outputs"),
         ("start='SOURCES/trunk', architecture=encoder, base=other", "leave base out"),
         ("weights_of='SOURCES/trunk'", "weights_of names the weights of the masking losses"),
-        ("objective=masking, weights_of='SOURCES/trunk'", "which has no weights of losses"),
+        ("objective=masking, weights_of='SOURCES/trunk'", "which has no loss weights"),
         ("objective=masking, weights_of='SOURCES/trunk', search=3", "give one of the two"),
     ],
 )

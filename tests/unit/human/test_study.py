@@ -135,7 +135,7 @@ def test_a_ready_study_sets_what_the_paper_says(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [("methods: [lime]\nexample: 3", "did you mean 'examples'"), ("[1]", "is no study"), (": :", "cannot read")],
+    [("methods: [lime]\nexample: 3", "did you mean 'examples'"), ("[1]", "is not a study"), (": :", "cannot read")],
 )
 def test_a_wrong_ready_study_is_refused(content, words, tmp_path):
     (tmp_path / "mine.yaml").write_text(content)
@@ -192,10 +192,10 @@ def test_a_form_becomes_an_answer_and_back(tmp_path):
     [
         (("1", "1", "2", "4"), "the next rank is 3"),
         (("1", "", "2", "3"), "every explanation"),
-        (("1", "2", "3", "x"), "is no rank"),
-        (("1", "2", "3", "²"), "is no rank"),
+        (("1", "2", "3", "x"), "is not a rank"),
+        (("1", "2", "3", "²"), "is not a rank"),
         (("1", "2", "3", "9"), "from 1"),
-        (("1", "2", "3", "-1"), "is no rank"),
+        (("1", "2", "3", "-1"), "is not a rank"),
     ],
 )
 def test_wrong_ranks_get_a_sentence(ranks, words, tmp_path):

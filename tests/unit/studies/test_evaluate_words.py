@@ -71,7 +71,7 @@ def test_labels_in_another_order_are_suspected(model: Any, tmp_path: Path) -> No
     data = [Example(text, label=label) for text, label in texts.items()]
     with pytest.warns(UserWarning, match="right on 0 of 5 labelled examples, fewer than by guessing"):
         result = assay.evaluate(model, data, "occlusion", "comprehensiveness", store=tmp_path, progress=False)
-    assert any("(negative, positive) mean others" in warning for warning in result.warnings)
+    assert any("(negative, positive) do not mean" in warning for warning in result.warnings)
     right = [Example(example.text, label=1 - example.label) for example in data[:4]]
     result = assay.evaluate(model, [*right, data[4]], "occlusion", "comprehensiveness", store=tmp_path, progress=False)
     assert result.warnings == []

@@ -20,7 +20,7 @@ def shares(scores: NDArray[np.floating], temperature: float | None) -> Reals:
     if temperature is not None:
         return np.asarray(softmax(values / temperature), np.float64)
     if (values < 0).any():
-        raise InputError("negative scores are no shares; give a temperature")
+        raise InputError("negative scores are not shares; give a temperature")
     total = values.sum()
     return values / total if total > 0 else np.full(len(values), 1 / len(values))
 

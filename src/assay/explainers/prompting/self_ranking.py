@@ -115,7 +115,7 @@ class SelfRanking:
             others = [other for other in range(len(model.labels)) if other != label]
         if target.against is not None:
             if not others:
-                raise InputError("self_ranking without contrast cannot hold one label against another; omit against", i)
+                raise InputError("self_ranking without contrast cannot compare one label with another; omit against", i)
             others = [int(target.against)]
         return [self._question(model, batch, i, one) for one in (label, *others)]
 

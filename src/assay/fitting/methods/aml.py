@@ -75,7 +75,8 @@ class AmlFit:
     learned_reference: bool = False
     """Masks blend with an embedding that is learnt too, instead of the removal's (masking)."""
     target: Literal["soft", "one_hot"] = "soft"
-    """What the masked text shall give: the model's whole output, or the explained class alone."""
+    """What the model should answer to the masked text: its output for the whole text (soft), or the explained class
+    alone (one_hot)."""
     other_classes: float = 0.2
     """Share of the texts for which another class than the predicted one is explained while fitting."""
     epochs: int = 10
@@ -114,9 +115,9 @@ class AmlFit:
                     "give objective=masking or both"
                 )
         if self.search is not None and self.weights_of is not None:
-            raise SpecError("search tunes the weights that weights_of would bring along; give one of the two")
+            raise SpecError("search tunes the weights that weights_of would supply; give one of the two")
         if self.start is not None and self.base is not None:
-            raise SpecError("start brings its own encoder along; leave base out, or start out")
+            raise SpecError("start has an encoder already; leave base out, or leave start out")
         if self.learned_reference and self.objective not in ("masking", "both"):
             raise SpecError("learned_reference is what masks blend with; give objective=masking or both too")
         if self.base is not None and self.architecture != "encoder":

@@ -96,8 +96,8 @@ def _worse_than_guessing(evaluation: Evaluation) -> str:
         return ""
     return (
         f"The model is right on {sum(right)} of {len(right)} labelled examples, fewer than by guessing. Perhaps its "
-        f"labels ({', '.join(evaluation.model.labels[:SEVERAL])}) mean others than those of the data: see what it "
-        "predicts, and name them with --label-map (label_map in Python)."
+        f"labels ({', '.join(evaluation.model.labels[:SEVERAL])}) do not mean what those of the data mean: look at "
+        "what it predicts, and match the labels with --label-map (label_map in Python)."
     )
 
 

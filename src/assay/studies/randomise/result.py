@@ -103,8 +103,9 @@ def _fitted(methods: Sequence[Any]) -> list[str]:
         return []
     were = "was" if len(names) == 1 else "were"
     return [
-        f"{listed(names)} {were} fitted to the intact model and not again to the broken ones: scores that stay follow "
-        "the text rather than the model; scores that change read the model, which does not make them right."
+        f"{listed(names)} {were} fitted to the intact model and not again to the randomised ones: scores that stay "
+        "the same follow the text rather than the model; scores that change depend on the model, which does not make "
+        "them right."
     ]
 
 

@@ -196,12 +196,12 @@ def _clause(verdict: str, found: Sequence[str], judged: Mapping[str, Judged], na
     """The methods of one verdict, the largest gain over none first."""
     none = {m: gain for m in found if (gain := judged[m].gains.get(NONE)) is not None}
     order = sorted(found, key=lambda m: -none[m].interval.value if m in none else 0.0)
-    one = "s" * (len(found) == 1)
+    one, own = ("s", "its own") if len(found) == 1 else ("", "their own")
     shown = listed([f"{names[m]} ({points(none[m].interval.value)})" if m in none else names[m] for m in order])
     if verdict == TEACHES:
-        return f"{shown} teach{'es' * (len(found) == 1)} more than the same shares on wrong tokens"
+        return f"{shown} teach{'es' * (len(found) == 1)} more than {own} scores shuffled over the tokens"
     if verdict == REGULARISES:
-        return f"{shown} help{one}, but not clearly more than the same shares on wrong tokens"
+        return f"{shown} help{one}, but not clearly more than {own} scores shuffled over the tokens"
     if verdict == HURTS:
         return f"{shown} hurt{one}"
     if verdict == UNDECIDED:

@@ -132,7 +132,7 @@ def _wanted(typed: Mapping[str, str], served: ServedModel) -> dict[str, Any]:
     """The arguments of `create_study`; what they mean is checked there."""
     metrics = split(typed.get("metrics", ""))
     if wrong := [metric for metric in metrics if not re.fullmatch(r"\w+", metric)]:
-        raise SpecError(f"{wrong[0]!r} is no name of a metric; `assay list metrics` shows all")
+        raise SpecError(f"{wrong[0]!r} is not the name of a metric; `assay list metrics` shows all")
     texts = {name: typed[name] for name in ("question", "instructions", "title") if typed.get(name, "").strip()}
     numbers = {name: _number(name, typed[name]) for name in NUMBERS if typed.get(name, "").strip()}
     choices = {name: typed[name] for name in CHOICES if typed.get(name)}
@@ -152,7 +152,7 @@ def _wanted(typed: Mapping[str, str], served: ServedModel) -> dict[str, Any]:
 
 def _number(name: str, value: str) -> int:
     if not re.fullmatch(r"\d{1,6}", value.strip()):
-        raise InputError(f"{name}: {value[:20]!r} is no whole number; give one, such as 10")
+        raise InputError(f"{name}: {value[:20]!r} is not a whole number; give one, such as 10")
     return int(value)
 
 

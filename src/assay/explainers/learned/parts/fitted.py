@@ -104,7 +104,7 @@ class Fitted:
             return out
         if not self.signed:
             row = next(i for i, other in enumerate(against) if other is not None)
-            raise InputError("masks of a learned explainer cannot hold one class against another; omit against", row)
+            raise InputError("masks of a learned explainer cannot compare one class with another; omit against", row)
         labels = targets.labels.tolist()
         others = torch.tensor([y if a is None else int(a) for y, a in zip(labels, against, strict=True)])
         held = torch.tensor([a is not None for a in against], device=out.device).unsqueeze(1)
