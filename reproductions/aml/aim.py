@@ -11,7 +11,7 @@ from assay.statistics.bootstrap import Interval
 from assay.statistics.quantities import Quantity
 from assay.statistics.verdict import Standing, compare
 
-from .claims import CELLS, CHEAP, LANGUAGE
+from .claims import CELLS, CHEAP, FULL, LANGUAGE
 from .evidence import CONTROL, Cell, Evidence
 
 PLACES: tuple[Cell, ...] = (*CELLS, ("sst", "roberta"), ("sst", "distilbert"), LANGUAGE)
@@ -19,6 +19,8 @@ DEFAULT, PUBLISHED = "logistic", "paml"  # explainers: of Assay, and of the pape
 JUDGED = (  # with the metric that they were fitted for first
     (DEFAULT, "comprehensiveness"),
     (DEFAULT, "sufficiency"),
+    (FULL, "comprehensiveness"),
+    (FULL, "sufficiency"),
     (PUBLISHED, "comprehensiveness"),
     ("paml_sufficiency", "sufficiency"),
 )

@@ -34,6 +34,7 @@ OTHERS = (
 )
 LANGUAGE_RUNNER_UP = "sequential_integrated_gradients"
 LANGUAGE_OTHERS = ("deep_lift", "gradient_shap(samples=8)", "gradient_x_input", "self_ranking")
+FULL = "logistic_2000"  # the default with its default number of texts, of the language model
 CHEAP = 10  # the default explainer is compared with methods that cost at most this many times its passes
 MARGIN = 0.02  # of a probability: a smaller difference does not matter
 F1_MARGIN = 0.005  # the paper's own gain of pAML over DecompX is .008
@@ -205,14 +206,15 @@ def rationales(e: Evidence) -> Iterator[Statement]:
 
 
 def default_in_best_group(e: Evidence) -> Iterator[Statement]:
-    for cell in (*CELLS, ("sst", "roberta"), ("sst", "distilbert"), LANGUAGE):
-        rivals = e.within(cell, CHEAP, "logistic") or ()
+    cells = (*CELLS, ("sst", "roberta"), ("sst", "distilbert"), LANGUAGE)
+    for cell, fit in (*((cell, "logistic") for cell in cells), (LANGUAGE, FULL)):
+        rivals = e.within(cell, CHEAP, fit) or ()
         if not rivals:
-            text = f"{cell[0]}, {cell[1]}: logistic is no worse than methods of up to {CHEAP} times its passes"
+            text = f"{cell[0]}, {cell[1]}: {fit} is no worse than methods of up to {CHEAP} times its passes"
             yield Statement(text, Criterion(low=-MARGIN))
         for other in rivals:
-            text = f"{cell[0]}, {cell[1]}: logistic is no worse than {other}"
-            gain = e.gain(cell, "comprehensiveness", "logistic", other)
+            text = f"{cell[0]}, {cell[1]}: {fit} is no worse than {other}"
+            gain = e.gain(cell, "comprehensiveness", fit, other)
             yield Statement(text, Criterion(low=-MARGIN), gain)
 
 

@@ -46,15 +46,15 @@ def _verdicts(e: Evidence) -> Iterator[str]:
 
 def _aim(e: Evidence) -> Iterator[str]:
     found = list(aims(e))
-    for explainer, words in (
-        (DEFAULT, "Assay's default explainer"),
-        (PUBLISHED, "`paml`, the paper's pAML in 200 steps,"),
+    for explainers, words in (
+        ((DEFAULT, c.FULL), "Assay's default explainer"),
+        ((PUBLISHED,), "`paml`, the paper's pAML in 200 steps,"),
     ):
-        own = [a for a in found if a.explainer == explainer and a.metric == LEAD]
+        own = [a for a in found if a.explainer in explainers and a.metric == LEAD]
         if not own:
             continue
         judged = "; ".join(
-            f"**{a.reached}** on {place(a.cell)}, {number(a.own.value)} against "
+            f"**{a.reached}** on {place(a.cell)}{_full(a)}, {number(a.own.value)} against "
             f"{number(a.other.value)} of {a.rival} ({span(a.gain, signed=True)})"
             for a in own
         )
@@ -62,6 +62,10 @@ def _aim(e: Evidence) -> Iterator[str]:
             f"**The aim**, {words} in the best group by comprehensiveness among methods of up to {CHEAP} times its "
             f"passes: {judged}.{_blunt(own)}"
         )
+
+
+def _full(found: Aim) -> str:
+    return f" with 2,000 texts (`{c.FULL}`)" if found.explainer == c.FULL else ""
 
 
 def _blunt(found: Sequence[Aim]) -> str:
@@ -197,7 +201,7 @@ def _verdict(number_of_claim: int) -> Callable[[Evidence], str]:
 
 
 def _language(e: Evidence) -> Iterator[str]:
-    methods = ("paml", LAST, DEFAULT, c.LANGUAGE_RUNNER_UP, "occlusion", "self_ranking", "random")
+    methods = ("paml", LAST, DEFAULT, c.FULL, c.LANGUAGE_RUNNER_UP, "occlusion", "self_ranking", "random")
     columns = e.columns(LANGUAGE, LEAD, methods)
     if columns:
         texts = len(next(iter(columns.values())))

@@ -33,7 +33,13 @@ ABLATION = dict.fromkeys(ABLATIONS, 0.3) | {
     "without_preservation": 0.45, "without_inverse": 0.4,
     "full_sufficiency": 0.5, "without_preservation_sufficiency": 0.4, "without_inverse_sufficiency": 0.45,
 }  # fmt: skip
-ASKED = {"self_ranking": 0.1, "self_ranking(mode=free)": 0.05, "gradient_shap(samples=8)": 0.2, "paml_mean": 0.5}
+ASKED = {
+    claims.FULL: 0.6,
+    "self_ranking": 0.1,
+    "self_ranking(mode=free)": 0.05,
+    "gradient_shap(samples=8)": 0.2,
+    "paml_mean": 0.5,
+}
 
 
 def good_as_in_the_paper(cell):
@@ -76,12 +82,15 @@ def made_up(turn=lambda value: value):
         "searched_sufficiency": card(preservation=high, inverse=low, search=30),
         "paml": card(weights_of="searched"),
         "warm": card() | {"start": {"value": 0.4}},
-        "logistic": card(objective="logistic"),
+        **dict.fromkeys(("logistic", claims.FULL), card(objective="logistic")),
         "paml_sufficiency": card(weights_of="searched_sufficiency"),
         "paml_mean": card(),
     }
     seconds = {SST: {"paml": 0.1, "paml(steps=10, tune=all)": 1.0}, IMDB: {"paml(steps=10, tune=all)": 1.2}}
-    passes = {cell: {"logistic": 1.0, "paml": 1.0, "decompx": 1.0, "lime(samples=128)": 128.0} for cell in values}
+    passes = {
+        cell: {"logistic": 1.0, claims.FULL: 1.0, "paml": 1.0, "decompx": 1.0, "lime(samples=128)": 128.0}
+        for cell in values
+    }
     counts = {LANGUAGE: {"self_ranking(mode=free)": {"dropped": [4] * 20, "named": [8] * 20}}}
     trained = {SST: {"examples": {"train": 4000}, "validation": {"accuracy": 0.85}, "majority": 0.5}}
     units, records = {SST: 20.0, IMDB: 200.0}, {(SST, "learned_sst"): (1, 1), (LANGUAGE, "ranking"): (0, 1)}
