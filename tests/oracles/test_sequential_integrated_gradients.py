@@ -147,4 +147,4 @@ def test_both_forms_agree_on_a_real_model():
             gap = float(np.abs(a.scores - b.scores).max())
             assert gap < tolerance
             assert a.extra["quadrature_error"] == pytest.approx(gap, abs=2e-5)
-            assert np.abs(b.scores).max() > 0.05
+            assert np.abs(b.scores).max() > 10 * tolerance, "not only because all scores are small"
