@@ -168,8 +168,6 @@ CLAIMS = (
     Claim(
         6, "which layers teach depends on the task: late for images, early for quality estimation", "Figure 5", location
     ),
-    Claim(
-        7, "what an explanation says matters: the same shares on wrong tokens teach less", "ours", what_is_said_matters
-    ),
+    Claim(7, "what an explanation says matters: the same shares, shuffled, teach less", "ours", what_is_said_matters),
     Claim(8, "SMaT's frozen heads help a fresh student, too", "ours", fresh_student),
 )

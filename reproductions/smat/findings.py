@@ -19,8 +19,8 @@ from .teaching import taught
 NAMES = {"sst": "SST", "cifar": "CIFAR-10", "mlqe": "Quality estimation"}
 PAPER = {"sst": (1, "imdb"), "cifar": (3, "cifar"), "mlqe": (5, "mlqe")}  # table and data set of the paper
 WORDS = {
-    TEACHES: "teach{es}: better than none, and better than the same shares on the wrong tokens",
-    REGULARISES: "help{s}, but not clearly more than the same shares on wrong tokens: any regularisation may do that",
+    TEACHES: "teach{es}: better than none, and better than the same shares shuffled over the tokens",
+    REGULARISES: "help{s}, but not clearly more than their shuffled shares: any regularisation may do that",
     HURTS: "hurt{s}",
     NO_EFFECT: "cannot be told from none with these students",
     UNDECIDED: "cannot be judged with fewer than " + f"{FEWEST} students",

@@ -73,7 +73,7 @@ INTRODUCTION = """# SMaT: results
 (Pearson's r x 100 for quality estimation) on examples that no student has seen. `smat, own student` learnt while the
 heads were found, as in the paper; `smat` is a fresh student that the final, frozen heads teach. The heads of both
 were chosen with the teacher's answers to further texts (the outer loss), which no other method uses. `shuffled`
-controls are told the same shares on the wrong tokens, `uniform` equal shares.
+controls are taught the same shares, shuffled over the tokens; `uniform` gives all tokens equal shares.
 
 An explanation *teaches* if its students are better than those without one **and** than those with its shuffled
 shares; without the second it only regularises, as any explanation might. Medians [quartiles] over seeds as in the

@@ -20,7 +20,7 @@ FURTHER = "no shuffled control"  # of the student that the heads were found with
 
 @dataclass(frozen=True)
 class Taught:
-    """One method against no explanation, and against its own shares on the wrong tokens."""
+    """One method against no explanation, and against its own shares shuffled over the tokens."""
 
     verdict: str
     over_none: Interval

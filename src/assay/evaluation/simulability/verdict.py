@@ -108,7 +108,7 @@ def judge(
 
 
 def verdict_of(gains: Mapping[str, Gain], none: str, control: str, *, enough: bool) -> Verdict:
-    """Teaching needs both: better than nothing, and better than the same shares on the wrong tokens."""
+    """Teaching needs both: better than nothing, and better than the same shares shuffled over the tokens."""
     if not enough or not {none, control} <= set(gains):
         return "undecided"
     over_none, over_shuffled = gains[none].clear, gains[control].clear
