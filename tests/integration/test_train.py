@@ -14,7 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.cli._training import UNFINISHED, Printer
+from assay.fitting import masks, search
 from assay.models.load import save_model
+from assay.training import checkpoint
 from families import fresh
 
 from .conftest import Refused, invoke_in
@@ -65,6 +68,34 @@ def test_train_then_explain(folder: Path) -> None:
     again = invoke_in(folder, *options("model"))
     assert again.exit_code == 2
     assert "holds a finished training" in again.stderr
+
+
+@pytest.mark.parametrize("command", ["train", "fit"])
+def test_ctrl_c_says_whether_anything_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    """There is no checkpoint in the first minute; a fit keeps the answers to its masks before that."""
+    fit = ["fit", "aml", "--model", "builtin", "--data", "data", "--output", "out", "--masks", "2", "--limit", "20"]
+    arguments = options("out") if command == "train" else fit
+    monkeypatch.setattr("assay.training.checkpoint.SPACING", 0)
+
+    def interrupted(at: str, *more: str) -> str:
+        def pressed(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Printer, at, pressed)
+            outcome = invoke_in(folder, *arguments, *more)
+        assert outcome.exit_code == 130
+        assert any((folder / "out" / name).is_file() for name in UNFINISHED) == ("is kept" in outcome.stderr)
+        return outcome.stderr
+
+    assert "before anything was saved" in interrupted("sizes")
+    first = interrupted("check")
+    assert ("before anything was saved" in first) == (command == "train")
+    assert "Finished work is kept" in interrupted("check", "--save-seconds", "0")
+
+
+def test_the_names_of_what_an_unfinished_run_leaves() -> None:
+    assert (checkpoint.NAME, masks.FILE, search.FILE) == UNFINISHED
 
 
 @pytest.mark.kill

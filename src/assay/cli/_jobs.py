@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 STATES = ("done", "missing", "failed", "blocked", "skipped")
 INTERRUPTED = "Interrupted. Finished work is kept; rerun the same command to resume."
+UNSAVED = "Interrupted before anything was saved; rerun the same command to start again."
 
 
 def print_failure(scheduler: Scheduler, job: Job, outcome: Outcome) -> None:
@@ -27,12 +28,12 @@ def print_failure(scheduler: Scheduler, job: Job, outcome: Outcome) -> None:
 
 
 @contextmanager
-def resumable() -> Iterator[None]:
-    """Tell a user who presses Ctrl-C how to resume."""
+def resumable(saved: Callable[[], bool] = lambda: True) -> Iterator[None]:
+    """Tell a user who presses Ctrl-C how to go on; `saved`: whether there is anything to resume from."""
     try:
         yield
     except KeyboardInterrupt:
-        Console(stderr=True, soft_wrap=True).print(INTERRUPTED)
+        Console(stderr=True, soft_wrap=True).print(INTERRUPTED if saved() else UNSAVED)
         raise
 
 

@@ -14,6 +14,9 @@ from assay.core.console import Console
 if TYPE_CHECKING:
     from assay.training.history import Check
 
+# what an unfinished run leaves: the loop's checkpoint, the answers to masks of a fit, and its search
+UNFINISHED = ("checkpoint.pt", "values.safetensors", "search.log")
+
 
 @dataclass(frozen=True, kw_only=True)
 class SplitOptions:
@@ -64,6 +67,10 @@ class RunOptions:
     output: Annotated[Path, Parameter(group=OUTPUT)]
     """Folder to save in; the same command resumes there."""
     overwrite: Annotated[bool, flag("Replace what is finished in the folder.", OUTPUT)] = False
+
+    def saved(self) -> bool:
+        """Whether the same command would resume; nothing is saved in the first minute (`save_seconds`)."""
+        return any((self.output.expanduser() / name).is_file() for name in UNFINISHED)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def _command(name: str) -> App:
     ) -> None:
         printer = FitPrinter("texts")
         choice, options = vars(data), vars(run)
-        with resumable():
+        with resumable(run.saved):
             explainer = assay.fit(
                 model.load(),
                 method=name,
