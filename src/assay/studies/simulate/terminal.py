@@ -14,12 +14,12 @@ from assay.studies.simulate.study import NONE
 
 
 def tables(result: Simulated) -> Iterator[Table | Text]:
-    """One table per teacher and number of texts, then the verdict."""
+    """One table per teacher and number of texts, then the verdict and the remarks."""
     for group in result.students:
         for size, judged in group.judged.items():
             yield Text(f"\n{group.title}: {size:,} texts for each student", style="bold")
             yield _table(group, judged)
-        for sentence in group.sentences():
+        for sentence in (*group.sentences(), *group.remarks):
             yield Text(sentence)
 
 
