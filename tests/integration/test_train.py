@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.cli._training import UNFINISHED, Printer
+from assay.cli._training import CHECKPOINT, EARLIER, Printer
 from assay.fitting import masks, search
 from assay.models.load import save_model
 from assay.training import checkpoint
@@ -71,10 +71,10 @@ def test_train_then_explain(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["train", "fit"])
-def test_ctrl_c_says_whether_anything_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
-    """There is no checkpoint in the first minute; a fit keeps the answers to its masks before that."""
-    fit = ["fit", "aml", "--model", "builtin", "--data", "data", "--output", "out", "--masks", "2", "--limit", "20"]
-    arguments = options("out") if command == "train" else fit
+def test_ctrl_c_says_what_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    """Epochs are printed before the first checkpoint; a fit keeps the answers to its masks even before that."""
+    fit = ["fit", "aml", "--model", "builtin", "--data", "data", "--output", "out", "--masks", "2"]
+    arguments = options("out") if command == "train" else [*fit, "--limit", "20", "--batch-size", "8"]
     monkeypatch.setattr("assay.training.checkpoint.SPACING", 0)
 
     def interrupted(at: str, *more: str) -> str:
@@ -85,17 +85,17 @@ def test_ctrl_c_says_whether_anything_is_kept(folder: Path, monkeypatch: pytest.
             patch.setattr(Printer, at, pressed)
             outcome = invoke_in(folder, *arguments, *more)
         assert outcome.exit_code == 130
-        assert any((folder / "out" / name).is_file() for name in UNFINISHED) == ("is kept" in outcome.stderr)
         return outcome.stderr
 
-    assert "before anything was saved" in interrupted("sizes")
+    assert "nothing is kept" in interrupted("sizes")
     first = interrupted("check")
-    assert ("before anything was saved" in first) == (command == "train")
-    assert "Finished work is kept" in interrupted("check", "--save-seconds", "0")
+    assert "before the first checkpoint" in first
+    assert ("nothing is kept" if command == "train" else "only what ran before the training is kept") in first
+    assert "kept up to its last checkpoint" in interrupted("check", "--save-seconds", "0")
 
 
 def test_the_names_of_what_an_unfinished_run_leaves() -> None:
-    assert (checkpoint.NAME, masks.FILE, search.FILE) == UNFINISHED
+    assert (checkpoint.NAME, (masks.FILE, search.FILE)) == (CHECKPOINT, EARLIER)
 
 
 @pytest.mark.kill

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 STATES = ("done", "missing", "failed", "blocked", "skipped")
 INTERRUPTED = "Interrupted. Finished work is kept; rerun the same command to resume."
-UNSAVED = "Interrupted before anything was saved; rerun the same command to start again."
 
 
 def print_failure(scheduler: Scheduler, job: Job, outcome: Outcome) -> None:
@@ -28,12 +27,12 @@ def print_failure(scheduler: Scheduler, job: Job, outcome: Outcome) -> None:
 
 
 @contextmanager
-def resumable(saved: Callable[[], bool] = lambda: True) -> Iterator[None]:
-    """Tell a user who presses Ctrl-C how to go on; `saved`: whether there is anything to resume from."""
+def resumable(sentence: Callable[[], str] = lambda: INTERRUPTED) -> Iterator[None]:
+    """Tell a user who presses Ctrl-C what is kept and how to go on."""
     try:
         yield
     except KeyboardInterrupt:
-        Console(stderr=True, soft_wrap=True).print(INTERRUPTED if saved() else UNSAVED)
+        Console(stderr=True, soft_wrap=True).print(sentence())
         raise
 
 

@@ -14,8 +14,8 @@ from assay.core.console import Console
 if TYPE_CHECKING:
     from assay.training.history import Check
 
-# what an unfinished run leaves: the loop's checkpoint, the answers to masks of a fit, and its search
-UNFINISHED = ("checkpoint.pt", "values.safetensors", "search.log")
+CHECKPOINT = "checkpoint.pt"  # of the training loop
+EARLIER = ("values.safetensors", "search.log")  # what a fit saves before it trains: answers to masks, trials
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +68,17 @@ class RunOptions:
     """Folder to save in; the same command resumes there."""
     overwrite: Annotated[bool, flag("Replace what is finished in the folder.", OUTPUT)] = False
 
-    def saved(self) -> bool:
-        """Whether the same command would resume; nothing is saved in the first minute (`save_seconds`)."""
-        return any((self.output.expanduser() / name).is_file() for name in UNFINISHED)
+    def interrupted(self) -> str:
+        """What Ctrl-C leaves: checkpoints are `save_seconds` apart, so epochs may have been printed that none holds."""
+        folder = self.output.expanduser()
+        if (folder / CHECKPOINT).is_file():
+            return "Interrupted. The training is kept up to its last checkpoint; rerun the same command to resume."
+        if any((folder / name).is_file() for name in EARLIER):
+            return (
+                "Interrupted before the first checkpoint: only what ran before the training is kept, such as answers "
+                "to masked texts. Rerun the same command to go on from there."
+            )
+        return "Interrupted before the first checkpoint: nothing is kept. Rerun the same command to start again."
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def _command(name: str) -> App:
     ) -> None:
         printer = FitPrinter("texts")
         choice, options = vars(data), vars(run)
-        with resumable(run.saved):
+        with resumable(run.interrupted):
             explainer = assay.fit(
                 model.load(),
                 method=name,
