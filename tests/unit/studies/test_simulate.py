@@ -24,10 +24,11 @@ from assay.fitting.methods.scaffold import ScaffoldFit
 from assay.models.load import load_model, save_model
 from assay.studies.simulate.explained import read
 from assay.studies.simulate.remarks import remarks
-from assay.studies.simulate.result import Students, simulated
+from assay.studies.simulate.result import Simulated, Students, simulated
 from assay.studies.simulate.scaffold import ScaffoldTask
 from assay.studies.simulate.study import Simulate, check_unseen
 from assay.studies.simulate.tasks import ExplainTask, StudentTask
+from assay.studies.simulate.terminal import tables
 from assay.training.recipe import Recipe
 from assay.training.students import student_base, student_of
 from families import model_of
@@ -220,6 +221,14 @@ def test_verdicts_say_what_they_cannot_speak_of(room: Path, tmp_path: Path, resu
         (tmp_path / "teacher" / "training.json").write_text(json.dumps({"data": {"train": known_}}))
         plan = assay.simulate_plan(str(tmp_path / "teacher"), str(room / "texts.csv"), store=tmp_path, **SETTINGS)
         assert ("teacher was trained on" in said(plan)) == says
+
+
+def test_the_terminal_says_what_its_numbers_are(result: object) -> None:
+    """They are multiplied by 100, which sentences do not do with a correlation."""
+    group = result.students[0]
+    for task, title in (("classification", "agreement, %"), ("regression", "Pearson's r x 100")):
+        _, table, *_ = tables(Simulated([replace(group, task=task)]))
+        assert [column.header for column in table.columns][1] == title
 
 
 def test_an_unfinished_run_can_be_shown(room: Path, tmp_path: Path) -> None:

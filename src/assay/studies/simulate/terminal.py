@@ -26,7 +26,8 @@ def tables(result: Simulated) -> Iterator[Table | Text]:
 def _table(group: Students, judged: Mapping[str, Judged]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("explanation", overflow="fold", min_width=min(25, max(map(len, group.methods))))
-    for name in (group.score, "median", "quartiles", "over none", "over shuffled"):
+    score = f"{group.score} x 100" if group.task == "regression" else f"{group.score}, %"
+    for name in (score, "median", "quartiles", "over none", "over shuffled"):
         table.add_column(name, justify="right")
     table.add_column("verdict")
     for method in group.methods:
