@@ -91,7 +91,10 @@ def test_ctrl_c_says_what_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch,
     first = interrupted("check")
     assert "before the first checkpoint" in first
     assert ("nothing is kept" if command == "train" else "only what ran before the training is kept") in first
-    assert "kept up to its last checkpoint" in interrupted("check", "--save-seconds", "0")
+    kept = interrupted("check", "--save-seconds", "0")
+    assert "kept up to its last checkpoint; rerun the same command to resume" in kept
+    anew = interrupted("check", "--save-seconds", "0", "--overwrite")
+    assert "kept up to its last checkpoint; rerun the same command without --overwrite to resume" in anew
 
 
 def test_the_names_of_what_an_unfinished_run_leaves() -> None:

@@ -72,7 +72,8 @@ class RunOptions:
         """What Ctrl-C leaves: checkpoints are `save_seconds` apart, so epochs may have been printed that none holds."""
         folder = self.output.expanduser()
         if (folder / CHECKPOINT).is_file():
-            return "Interrupted. The training is kept up to its last checkpoint; rerun the same command to resume."
+            same = "the same command" + " without --overwrite" * self.overwrite  # which would delete the checkpoint
+            return f"Interrupted. The training is kept up to its last checkpoint; rerun {same} to resume."
         if any((folder / name).is_file() for name in EARLIER):
             return (
                 "Interrupted before the first checkpoint: only what ran before the training is kept, such as answers "
