@@ -14,7 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.cli._training import CHECKPOINT, EARLIER, Printer
+from assay.fitting import masks, search
 from assay.models.load import save_model
+from assay.training import checkpoint
 from families import fresh
 
 from .conftest import Refused, invoke_in
@@ -65,6 +68,37 @@ def test_train_then_explain(folder: Path) -> None:
     again = invoke_in(folder, *options("model"))
     assert again.exit_code == 2
     assert "holds a finished training" in again.stderr
+
+
+@pytest.mark.parametrize("command", ["train", "fit"])
+def test_ctrl_c_says_what_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    """Epochs are printed before the first checkpoint; a fit keeps the answers to its masks even before that."""
+    fit = ["fit", "aml", "--model", "builtin", "--data", "data", "--output", "out", "--masks", "2"]
+    arguments = options("out") if command == "train" else [*fit, "--limit", "20", "--batch-size", "8"]
+    monkeypatch.setattr("assay.training.checkpoint.SPACING", 0)
+
+    def interrupted(at: str, *more: str) -> str:
+        def pressed(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Printer, at, pressed)
+            outcome = invoke_in(folder, *arguments, *more)
+        assert outcome.exit_code == 130
+        return outcome.stderr
+
+    assert "nothing is kept" in interrupted("sizes")
+    first = interrupted("check")
+    assert "before the first checkpoint" in first
+    assert ("nothing is kept" if command == "train" else "only what ran before the training is kept") in first
+    kept = interrupted("check", "--save-seconds", "0")
+    assert "kept up to its last checkpoint; rerun the same command to resume" in kept
+    anew = interrupted("check", "--save-seconds", "0", "--overwrite")
+    assert "kept up to its last checkpoint; rerun the same command without --overwrite to resume" in anew
+
+
+def test_the_names_of_what_an_unfinished_run_leaves() -> None:
+    assert (checkpoint.NAME, (masks.FILE, search.FILE)) == (CHECKPOINT, EARLIER)
 
 
 @pytest.mark.kill

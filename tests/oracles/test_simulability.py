@@ -14,7 +14,13 @@ from scipy.stats import pearsonr
 from assay.core.errors import InputError, SpecError
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
-from assay.evaluation.simulability.scores import contributions, over_seeds_and_texts, simulability
+from assay.evaluation.simulability.scores import (
+    contributions,
+    most_frequent,
+    over_seeds_and_texts,
+    silent,
+    simulability,
+)
 from assay.evaluation.simulability.shares import entropy, shares, shuffled
 from assay.evaluation.simulability.verdict import FEWEST, fewest, judge
 from assay.statistics.bootstrap import Interval
@@ -236,7 +242,7 @@ def test_four_splits_are_disjoint_and_fixed_by_the_seed():
 
 
 def test_too_little_data_is_refused():
-    with pytest.raises(SpecError, match="four splits need at least 100"):
+    with pytest.raises(SpecError, match="four splits need at least 100; give more data or another split"):
         four_splits(_texts(60))
     with pytest.raises(SpecError, match="wants 500 examples, but only 120"):
         four_splits(_texts(200)).drawn(500, 0)
@@ -290,6 +296,20 @@ def test_five_students_give_no_verdict():
     assert found["good"].verdict == "undecided"
     assert found["good"].gains["none"].p >= 0.0625
     assert found["good"].gains["none"].interval.low > 0.2
+
+
+def test_students_that_learnt_nothing_show_nothing():
+    """One answer to all texts: no difference, but none was to be seen; a gain of 0.0 points is no power."""
+    one, two = np.zeros((8, 50), np.int64), np.tile([0, 1], (8, 25))
+    teacher = np.arange(50) % 3 % 2
+    for rows, verdict in ((one, "undecided"), (two, "no effect found")):
+        found = judge({"none": rows, "m": rows, "shuffled m": rows}, teacher, {"m": "shuffled m"}, "none")["m"]
+        assert found.verdict == verdict
+        assert math.isinf(found.gains["none"].power)
+    assert silent([one, one + 1])
+    assert not silent([one, two])
+    assert most_frequent(np.repeat([1, 0], [17, 8])) == 0.68
+    assert most_frequent(np.array([0.5, 0.5])) == 0
 
 
 def test_more_methods_need_more_students():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -27,12 +27,12 @@ def print_failure(scheduler: Scheduler, job: Job, outcome: Outcome) -> None:
 
 
 @contextmanager
-def resumable() -> Iterator[None]:
-    """Tell a user who presses Ctrl-C how to resume."""
+def resumable(sentence: Callable[[], str] = lambda: INTERRUPTED) -> Iterator[None]:
+    """Tell a user who presses Ctrl-C what is kept and how to go on."""
     try:
         yield
     except KeyboardInterrupt:
-        Console(stderr=True, soft_wrap=True).print(INTERRUPTED)
+        Console(stderr=True, soft_wrap=True).print(sentence())
         raise
 
 

@@ -14,6 +14,9 @@ from assay.core.console import Console
 if TYPE_CHECKING:
     from assay.training.history import Check
 
+CHECKPOINT = "checkpoint.pt"  # of the training loop
+EARLIER = ("values.safetensors", "search.log")  # what a fit saves before it trains: answers to masks, trials
+
 
 @dataclass(frozen=True, kw_only=True)
 class SplitOptions:
@@ -64,6 +67,19 @@ class RunOptions:
     output: Annotated[Path, Parameter(group=OUTPUT)]
     """Folder to save in; the same command resumes there."""
     overwrite: Annotated[bool, flag("Replace what is finished in the folder.", OUTPUT)] = False
+
+    def interrupted(self) -> str:
+        """What Ctrl-C leaves: checkpoints are `save_seconds` apart, so epochs may have been printed that none holds."""
+        folder = self.output.expanduser()
+        if (folder / CHECKPOINT).is_file():
+            same = "the same command" + " without --overwrite" * self.overwrite  # which would delete the checkpoint
+            return f"Interrupted. The training is kept up to its last checkpoint; rerun {same} to resume."
+        if any((folder / name).is_file() for name in EARLIER):
+            return (
+                "Interrupted before the first checkpoint: only what ran before the training is kept, such as answers "
+                "to masked texts. Rerun the same command to go on from there."
+            )
+        return "Interrupted before the first checkpoint: nothing is kept. Rerun the same command to start again."
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def _command(name: str) -> App:
     ) -> None:
         printer = FitPrinter("texts")
         choice, options = vars(data), vars(run)
-        with resumable():
+        with resumable(run.interrupted):
             explainer = assay.fit(
                 model.load(),
                 method=name,

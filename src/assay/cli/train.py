@@ -46,7 +46,7 @@ def train(
     run: Annotated[RunOptions, Parameter(name="*")],
 ) -> None:
     printer = Printer("examples")
-    with resumable():
+    with resumable(run.interrupted):
         trained = assay.train(
             base, recipe=recipe, device=device, **vars(data), **vars(run), **printer.calls, **settings.given()
         )

@@ -44,7 +44,7 @@ def four_splits(data: Dataset, seed: int = 0) -> FourSplits:
         if count < FEWEST:
             raise SpecError(
                 f"{data.name or 'the data'} has {len(examples)} different inputs; four splits need at least "
-                f"{int(FEWEST / min(SHARES.values()))}"
+                f"{int(FEWEST / min(SHARES.values()))}; give more data or another split"
             )
         parts[name] = _part(data, examples, order[start : start + count].tolist(), name)
         start += count

@@ -44,6 +44,18 @@ def test_the_doubt_follows_the_direction_of_the_metric(given, words):
     assert re.search(words, doubt(given)) if words else doubt(given) == ""
 
 
+def test_heads_must_clearly_beat_the_most_frequent_answer():
+    """Their control has no draws: the error is that of a share, or a correlation, of so many texts."""
+    heads = {**card(0.65, 0.6, None), "control": "always giving the most frequent answer", "metric": "accuracy"}
+    few, many = ({**heads, "data": {"validation": {"examples": n}}} for n in (60, 2000))
+    assert "not clearly better than always giving the most frequent answer" in doubt(few)
+    assert f"{(0.65 * 0.35 / 60) ** 0.5:.4f}" in doubt(few)
+    assert doubt(many) == ""
+    scores = {**card(0.3, 0.0, None), "metric": "pearson"}
+    assert "not clearly better" in doubt({**scores, "data": {"validation": {"examples": 20}}})
+    assert doubt({**scores, "data": {"validation": {"examples": 200}}}) == ""
+
+
 def pretending(explainer: Aml, best: float, random: float) -> Aml:
     """The same explainer with other scores in its card."""
     fitted = explainer.loaded

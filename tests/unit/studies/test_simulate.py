@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,16 +16,19 @@ from PIL import Image
 import assay
 import toys
 from assay.core.errors import SpecError, UnsupportedError
+from assay.datasets.load import load_dataset
 from assay.experiments.plan import select_jobs
 from assay.experiments.store import Store
 from assay.explainers.learned.parts.seen import text_mark
 from assay.fitting.methods.scaffold import ScaffoldFit
 from assay.models.load import load_model, save_model
 from assay.studies.simulate.explained import read
-from assay.studies.simulate.result import simulated
+from assay.studies.simulate.remarks import remarks
+from assay.studies.simulate.result import Simulated, Students, simulated
 from assay.studies.simulate.scaffold import ScaffoldTask
 from assay.studies.simulate.study import Simulate, check_unseen
 from assay.studies.simulate.tasks import ExplainTask, StudentTask
+from assay.studies.simulate.terminal import tables
 from assay.training.recipe import Recipe
 from assay.training.students import student_base, student_of
 from families import model_of
@@ -170,6 +174,61 @@ def test_a_rerun_computes_nothing_and_a_lost_record_comes_back_the_same(
     assert again.status.before == len(plan.jobs) - 1
     assert opened.get(job.key).rows == before
     assert again.verdict == result.verdict
+
+
+def silent_students(result: object, seeds: int, outputs: object) -> Students:
+    rows = {name: np.zeros((seeds, len(result.students[0].answers)), np.int64) for name in outputs}
+    return replace(result.students[0], outputs={12: rows}, seeds={12: range(seeds)})
+
+
+def test_students_that_learnt_nothing_are_called_that(result: object) -> None:
+    """And a score is shown beside what always giving the most frequent answer would reach."""
+    (sentence,) = silent_students(result, 8, result.students[0].methods).sentences()
+    assert "undecided: attention_logits" in sentence
+    assert "every student gives one answer to all test texts, so nothing was learnt" in sentence
+    assert "four times in five" not in sentence
+    share = 100 * np.bincount(result.students[0].answers).max() / len(result.students[0].answers)
+    assert f"always the most frequent answer: {share:.1f} %" in sentence
+    assert f"always the most frequent answer: {share:.1f} %" in result.verdict[0]
+
+
+def test_controls_alone_are_a_sentence_too(result: object) -> None:
+    rows = np.random.default_rng(0).integers(0, 2, (2, len(result.students[0].answers)))
+    alone = replace(result.students[0], controls={}, outputs={12: {"none": rows, "uniform": rows}})
+    (sentence,) = alone.sentences()
+    assert sentence.startswith("With 12 texts (2 students per method), there is no method to judge (without")
+    assert "can give no verdict" not in sentence
+
+
+def test_verdicts_say_what_they_cannot_speak_of(room: Path, tmp_path: Path, result: object) -> None:
+    """Texts that students share, a teacher that was trained on them, explanations chosen in hindsight."""
+    assert result.students[0].remarks == ()  # 24 texts of 72
+    oracle = "mask_optimisation(selection=oracle)"
+
+    def said(plan: object) -> str:
+        (cell,) = plan.cells
+        return " ".join(remarks(cell, cell.study, cell.study.sizes))
+
+    assert said(plan_of(room, tmp_path, sizes=(10, 20))) == ""
+    assert "draw their 54 texts from 72, so two of them have 75 % in common" in said(plan_of(room, tmp_path, sizes=54))
+    assert "same texts (nested)" in said(plan_of(room, tmp_path, subsets="nested"))
+    found = said(plan_of(room, tmp_path, oracle))
+    assert f"{oracle} keeps for each text the explanation that is best by comprehensiveness" in found
+    shutil.copytree(room / "teacher", tmp_path / "teacher")
+    data = load_dataset(room / "texts.csv")
+    known = {"name": data.name, "split": data.split, "fingerprint": data.fingerprint}
+    for known_, says in ((known, True), ({**known, "fingerprint": "", "name": "other"}, False)):
+        (tmp_path / "teacher" / "training.json").write_text(json.dumps({"data": {"train": known_}}))
+        plan = assay.simulate_plan(str(tmp_path / "teacher"), str(room / "texts.csv"), store=tmp_path, **SETTINGS)
+        assert ("teacher was trained on" in said(plan)) == says
+
+
+def test_the_terminal_says_what_its_numbers_are(result: object) -> None:
+    """They are multiplied by 100, which sentences do not do with a correlation."""
+    group = result.students[0]
+    for task, title in (("classification", "agreement, %"), ("regression", "Pearson's r x 100")):
+        _, table, *_ = tables(Simulated([replace(group, task=task)]))
+        assert [column.header for column in table.columns][1] == title
 
 
 def test_an_unfinished_run_can_be_shown(room: Path, tmp_path: Path) -> None:
@@ -346,6 +405,7 @@ def test_a_teacher_of_one_answer_is_refused(room: Path, tmp_path: Path) -> None:
     found = assay.simulate(teacher, data, "attention_logits", store=tmp_path / "s", progress=False, **SETTINGS)
     assert not found.status.ok
     reasons = set(found.status.reasons.values())
+    assert any(f"answers {model.labels[0]!r} to all" in reason for reason in reasons)
     assert any("a student has nothing to learn" in reason for reason in reasons)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,18 @@ def contributions(students: NDArray[np.generic], teacher: NDArray[np.generic]) -
     x, y = (_standardised(np.asarray(rows, np.float64)) for rows in (students, teacher))
     r = (x * y).mean(1, keepdims=True)
     return np.asarray(r + x * y - r * (x**2 + y**2) / 2, np.float64)
+
+
+def most_frequent(teacher: NDArray[np.generic]) -> float:
+    """The score of whoever always gives the teacher's most frequent answer; 0 for scores."""
+    if not np.issubdtype(teacher.dtype, np.integer):
+        return 0.0
+    return float(np.unique(teacher, return_counts=True)[1].max() / len(teacher))
+
+
+def silent(students: Iterable[NDArray[np.generic]]) -> bool:
+    """Whether each of the students (S,N) of every method gives one answer to all texts, so that nothing was learnt."""
+    return all(bool((rows == rows[:, :1]).all()) for rows in students)
 
 
 def _standardised(rows: Reals) -> Reals:

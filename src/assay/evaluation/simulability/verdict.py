@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.evaluation.simulability.scores import Reals, contributions, over_seeds_and_texts, quartiles
+from assay.evaluation.simulability.scores import Reals, contributions, over_seeds_and_texts, quartiles, silent
 from assay.statistics.bootstrap import Interval
 from assay.statistics.permutation import holm, paired_test
 from assay.statistics.power import detectable
@@ -44,7 +44,7 @@ class Gain:
     control: str
     interval: Interval  # over seeds and texts
     p: float  # paired test over seeds, corrected for the number of methods
-    power: float  # the smallest difference that these seeds detect with 80 % power; infinite if none
+    power: float  # the smallest difference that these seeds detect with 80 % power; infinite if none, or unknown
 
     @property
     def clear(self) -> int:
@@ -88,8 +88,10 @@ def judge(
         interval = over_seeds_and_texts(parts[method] - parts[control], limits=(least - 1, 1 - least))
         alpha = ALPHA / max(len(methods), 1)  # what Holm asks of the clearest difference
         sd = float(difference.std(ddof=1)) if len(difference) > 1 else math.nan
-        power = detectable(sd, len(difference), alpha=alpha)
+        # equal students say nothing about how far others differ
+        power = detectable(sd, len(difference), alpha=alpha) if sd > 0 else math.inf
         gains[method][control] = Gain(control, interval, p[method, control], power)
+    enough = min(map(len, scores.values())) >= fewest(len(methods)) and not silent(outputs.values())
     quarters = {name: quartiles(rows) for name, rows in scores.items()}
     return {
         name: Judged(
@@ -98,9 +100,7 @@ def judge(
             quarters[name][0],
             quarters[name][1:],
             gains[name],
-            verdict_of(gains[name], none, controls[name], enough=len(rows) >= fewest(len(methods)))
-            if name in controls
-            else None,
+            verdict_of(gains[name], none, controls[name], enough=enough) if name in controls else None,
             name != none and quarters[name][1] > quarters[none][2],
         )
         for name, rows in scores.items()

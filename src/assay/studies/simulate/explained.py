@@ -131,7 +131,8 @@ def check_alike(rows: Mapping[str, Any]) -> None:
     """Refuse a teacher that gives one answer to every text: a student would have nothing to learn."""
     answers = [answer for part in rows["answers"].values() for answer in part]
     if len(set(answers)) == 1:
+        answer = answers[0] if rows["task"] == "regression" else rows["labels"][answers[0]]
         raise InputError(
-            f"the teacher answers {answers[0]!r} to all {len(answers):,} texts, so a student has nothing to learn; "
+            f"the teacher answers {answer!r} to all {len(answers):,} texts, so a student has nothing to learn; "
             "give other data or another teacher"
         )

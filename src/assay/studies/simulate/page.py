@@ -68,7 +68,7 @@ def page(result: Simulated, command: str | None = None) -> str:
         "studies/simulate/page.html.jinja",
         title="Do explanations help a student?",
         verdict=result.verdict or ["No students are finished yet."],
-        warnings=list(dict.fromkeys(note for group in result.students for note in group.notes)),
+        warnings=list(dict.fromkeys(note for group in result.students for note in (*group.notes, *group.remarks))),
         preset=None,
         facts=[fact for group in result.students[:1] for fact in _facts(group)],
         sections=[_section(group, result.styles) for group in result.students],

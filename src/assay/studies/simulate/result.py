@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from assay.core.printable import printable
 from assay.core.render import write_page
+from assay.evaluation.simulability.scores import most_frequent, silent
 from assay.evaluation.simulability.verdict import (
     HURTS,
     NO_EFFECT,
@@ -31,6 +32,7 @@ from assay.experiments.store import Store
 from assay.experiments.study import StudyCell
 from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.statistics.sentences import listed
+from assay.studies.simulate.remarks import remarks
 from assay.studies.simulate.scaffold import ScaffoldTask
 from assay.studies.simulate.study import NONE, SHUFFLED, UNIFORM, Simulate
 from assay.studies.simulate.tasks import StudentTask, outputs_of
@@ -52,6 +54,7 @@ class Students:
     entropies: Mapping[str, float]
     study: Simulate
     notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # reasons to read the verdicts with care
 
     @cached_property
     def judged(self) -> dict[int, dict[str, Judged]]:
@@ -115,6 +118,7 @@ class Simulated:
                 "sizes": {str(s): {m: j.to_dict() for m, j in by.items()} for s, by in group.judged.items()},
                 "seeds": {str(s): list(seeds) for s, seeds in group.seeds.items()},
                 "verdict": group.sentences(),
+                "remarks": list(group.remarks),
             }
             for group in self.students
         ]
@@ -161,6 +165,7 @@ def _group(cell: StudyCell, store: Store) -> Students | None:
         {name: float(np.mean(values)) for name, values in entropies.items()},
         cell.study,
         cell.data.load().notes,
+        tuple(remarks(cell, cell.study, list(outputs))),
     )
 
 
@@ -185,11 +190,24 @@ def _sentence(group: Students, size: int, judged: Mapping[str, Judged]) -> str:
         for verdict in (TEACHES, REGULARISES, HURTS, NO_EFFECT, UNDECIDED)
         if (found := [m for m, j in judged.items() if j.verdict == verdict])
     ]
-    best = f"without explanations: {group.score} {_shown(judged[NONE].mean.value, group)}"
     methods = sum(j.verdict is not None for j in judged.values())
     about = f" on {methods} methods" if methods > 1 else ""
-    few = f"; fewer than {needed} students can give no verdict{about}" if students < (needed := fewest(methods)) else ""
-    return f"{head}, {'; '.join(clauses)}{few} ({best})."
+    if methods and students < (needed := fewest(methods)):
+        clauses.append(f"fewer than {needed} students can give no verdict{about}")
+    if silent(group.outputs[size].values()):
+        clauses.append(
+            "every student gives one answer to all test texts, so nothing was learnt and explanations cannot be "
+            "judged: give more texts (sizes) or train longer (recipe)"
+        )
+    return f"{head}, {'; '.join(clauses) or 'there is no method to judge'} ({_reference(judged[NONE], group)})."
+
+
+def _reference(none: Judged, group: Students) -> str:
+    """What the score is without explanations, and without learning anything."""
+    found = f"without explanations: {group.score} {_shown(none.mean.value, group)}"
+    if group.task == "regression":
+        return found
+    return f"{found}; always the most frequent answer: {_shown(most_frequent(group.answers), group)}"
 
 
 def _clause(verdict: str, found: Sequence[str], judged: Mapping[str, Judged], names: Mapping[str, str]) -> str:

@@ -14,19 +14,20 @@ from assay.studies.simulate.study import NONE
 
 
 def tables(result: Simulated) -> Iterator[Table | Text]:
-    """One table per teacher and number of texts, then the verdict."""
+    """One table per teacher and number of texts, then the verdict and the remarks."""
     for group in result.students:
         for size, judged in group.judged.items():
             yield Text(f"\n{group.title}: {size:,} texts for each student", style="bold")
             yield _table(group, judged)
-        for sentence in group.sentences():
+        for sentence in (*group.sentences(), *group.remarks):
             yield Text(sentence)
 
 
 def _table(group: Students, judged: Mapping[str, Judged]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("explanation", overflow="fold", min_width=min(25, max(map(len, group.methods))))
-    for name in (group.score, "median", "quartiles", "over none", "over shuffled"):
+    score = f"{group.score} x 100" if group.task == "regression" else f"{group.score}, %"
+    for name in (score, "median", "quartiles", "over none", "over shuffled"):
         table.add_column(name, justify="right")
     table.add_column("verdict")
     for method in group.methods:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,10 +20,22 @@ def advice(card: Mapping[str, Any]) -> str:
     return f"Fit on more texts or for more epochs{'' if 'control' in card else MASKING}."
 
 
+def _error(card: Mapping[str, Any]) -> float | None:
+    """The standard error of the gain over the control; where the card has none, that of a score on so many texts."""
+    found = card["validation"]
+    texts = card.get("data", {}).get("validation", {}).get("examples", 0)
+    if found.get("error") is not None or texts < 2:
+        return found.get("error")  # type: ignore[no-any-return]
+    best = found["best"]
+    if card["metric"] == "accuracy":
+        return math.sqrt(best * (1 - best) / texts)
+    return (1 - best**2) / math.sqrt(texts - 1) if card["metric"] == "pearson" else None
+
+
 def doubt(card: Mapping[str, Any]) -> str:
     """Why an explainer should not be used, in a sentence that follows its name; empty if it beats a random order."""
     found = card["validation"]
-    best, random, error = found["best"], found["random"], found.get("error")
+    best, random = found["best"], found["random"]
     if best is None:
         return "was fitted without a validation, so nothing is known about it: do not use it."
     gain = (best - random) * (1 if card["better"] == "higher" else -1)
@@ -30,7 +43,7 @@ def doubt(card: Mapping[str, Any]) -> str:
     numbers = f"{card['metric']} {best:.4f}, of {control} {random:.4f}"
     if not gain > 0:
         return f"is no better than {control} on the texts that chose its checkpoint ({numbers}): do not use it."
-    if error is not None and gain < CLEAR * error:
+    if (error := _error(card)) is not None and gain < CLEAR * error:
         return (
             f"is not clearly better than {control} on the texts that chose its checkpoint ({numbers}, standard "
             f"error of the difference {error:.4f}): judge it on other texts before you use it."
