@@ -138,8 +138,8 @@ def test_the_neumann_series_is_the_inverse_hessian_in_the_limit():
     student, lesson, exam, phi = classroom("bert")
     for name, p in student.named_parameters():
         p.requires_grad_(name == "phi" or name.endswith("classifier.bias"))
-    beta, rate = 5.0, 0.5
-    bilevel = Bilevel(student, Update(rate, None, 0.0), beta)
+    beta, rate, decay = 5.0, 0.5, 0.3
+    bilevel = Bilevel(student, Update(rate, None, decay), beta)
 
     def total(flat, phi):
         with torch.no_grad():
@@ -171,7 +171,8 @@ def test_the_neumann_series_is_the_inverse_hessian_in_the_limit():
     (on_bias,) = torch.autograd.grad(examined, wanted[:1])  # phi plays no part without explanations
     pull = torch.cat([on_bias, torch.zeros(len(student.phi)).double()])
     for terms in (0, 4):
-        series = sum(torch.linalg.matrix_power(torch.eye(n).double() - rate * H, k) for k in range(terms + 1))
+        bent = H + decay * torch.eye(n).double()  # of the loss and half of decay * |p|²
+        series = sum(torch.linalg.matrix_power(torch.eye(n).double() - rate * bent, k) for k in range(terms + 1))
         truth = -(rate * series @ pull) @ mixed
         found = bilevel.implicit(phi, lesson, exam, terms=terms)
         assert torch.allclose(found, truth, rtol=1e-3, atol=1e-3 * float(truth.abs().max()) + 1e-12)

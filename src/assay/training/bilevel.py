@@ -90,7 +90,10 @@ class Bilevel:
         return _grad(self._exam(parameters, exam), {"phi": leaf})["phi"]
 
     def implicit(self, phi: Tensor, lesson: Lesson, exam: Exam, seed: int = 0, terms: int = 3) -> Tensor:
-        """As if the student had converged: -(d loss/dp) H^-1 d²L/dp dphi, H^-1 by a Neumann series of `terms` terms."""
+        """As if the student had converged: -(d loss/dp) H^-1 d²L/dp dphi, H^-1 by a Neumann series of `terms` terms.
+
+        H is the Hessian of what it minimises, weight decay included.
+        """
         leaf, parameters = phi.detach().requires_grad_(), self._parameters()
         with hooks.twice_differentiable():
             gradients = self._gradients(parameters, lesson, leaf, seed)
@@ -98,7 +101,7 @@ class Bilevel:
         total = dict(term)
         for _ in range(terms):
             curved = _grad(_dot(gradients, term), parameters, keep=True)
-            term = {name: t - self.update.rate * curved[name] for name, t in term.items()}
+            term = {name: t - self.update.rate * (curved[name] + self.update.decay * t) for name, t in term.items()}
             total = {name: t + term[name] for name, t in total.items()}
         return -self.update.rate * _grad(_dot(gradients, total), {"phi": leaf})["phi"]
 
