@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from assay.core.errors import InputError
+from assay.core.printable import one_line
 from assay.human.answers import Answer, guesses, judgements, repeated_pairs
 from assay.human.folder import StudyFolder
 from assay.human.settings import GUESSES
@@ -63,7 +64,7 @@ class HumanResults:
 
     @property
     def unanimous(self) -> bool:
-        """Whether all rankings of some pair agree, though there are several participants."""
+        """Whether all rankings of some pair agree, though there are several participants: it then has no interval."""
         return len(self.judgements.participants) > 1 and any(c.low != c.low for c in self.contrasts)
 
     @cached_property
@@ -91,13 +92,15 @@ class HumanResults:
 
     @property
     def participants(self) -> int:
-        return len({answer.participant for answer in self.answers})
+        """Those whose answers count: whoever has only practised is none."""
+        tasks = [(answer.seat, self.folder.tasks(answer.seat)[answer.task]) for answer in self.answers]
+        return len({seat for seat, task in tasks if not task.practice and task.repeats is None})
 
     @cached_property
     def verdict(self) -> list[str]:
         """What the study shows, in words."""
         if self.is_guess:
-            return simulation_verdict(self.simulatability)
+            return simulation_verdict(self.simulatability, self.participants)
         return preference_verdict(self.contrasts, len(self.judgements.participants))
 
     @cached_property
@@ -112,14 +115,18 @@ class HumanResults:
 
     @cached_property
     def gaps(self) -> list[str]:
-        """Examples that lack annotators."""
+        """Examples that lack annotators, and names that several seats have."""
         tasks = [self.folder.tasks(answer.seat)[answer.task] for answer in self.answers]
         count = Counter(task.item for task in tasks if not task.practice and task.repeats is None)
         needed = self.folder.study.annotators
         short = sum(count[item] < needed for item in self.folder.examples)
-        return (
-            [f"{short} of {len(self.folder.examples)} examples have fewer than {needed} annotators."] if short else []
-        )
+        names = Counter({answer.seat: answer.participant for answer in self.answers}.values())
+        out = [f"{short} of {len(self.folder.examples)} examples have fewer than {needed} annotators."] if short else []
+        return out + [
+            f"{one_line(name)} is the name of {seats} accounts, which count as different people."
+            for name, seats in names.items()
+            if seats > 1
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON."""

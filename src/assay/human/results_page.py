@@ -15,6 +15,7 @@ from assay.reports.method_style import MethodStyle, method_styles
 from assay.reports.plots import Axis, WithInterval, interval_bar, nice_ticks
 from assay.reports.study_page import Fact
 from assay.reports.symbols import format_interval
+from assay.statistics.preferences.crossed import all_alike
 from assay.statistics.preferences.guesses import NO_EXPLANATION
 
 KINDS = {"ranking": "rankings", "choice": "choices", "guess": "guesses", "next_guess": "guesses"}
@@ -61,6 +62,7 @@ def results_page(results: HumanResults, command: str | None = None) -> str:
         bars=_bars(results, styles),
         command=command,
         p_value=_p_value,
+        least_p=all_alike(results.participants),
         percent=lambda share: f"{100 * share:.0f} %",
         number=lambda value: "–" if value is None or math.isnan(value) else f"{value:.2f}",
     )

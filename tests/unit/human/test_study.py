@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -279,6 +280,24 @@ def test_few_answers_still_give_results(tmp_path):
     results_page(results)
 
 
+def test_two_people_of_one_name_are_two_participants(tmp_path):
+    """An account is removed, and a new one takes its name: their answers are not mixed up."""
+    folder = made_study(tmp_path / "study", kind="choice", examples=8)
+    answers = [replace(answer, participant="Bob") for answer in tasteful(folder, 2)]
+    results = HumanResults.of(folder, answers)
+    assert results.participants == len(results.judgements.participants) == 2
+    assert "Bob is the name of 2 accounts, which count as different people." in results.gaps
+    alone = [HumanResults.of(folder, [a for a in answers if a.seat == seat]).agreement[-1].value for seat in (0, 1)]
+    assert results.agreement[-1].value == pytest.approx(np.mean(alone))
+
+
+def test_whoever_only_practised_is_no_participant(tmp_path):
+    folder = made_study(tmp_path / "study")
+    first, second = tasteful(folder, 1), [a for a in tasteful(folder, 2) if a.seat == 1][:1]
+    assert folder.tasks(1)[second[0].task].practice
+    assert HumanResults.of(folder, [*first, *second]).participants == 1
+
+
 def test_exports_hold_every_rank(tmp_path):
     folder = made_study(tmp_path / "study")
     answers = [
@@ -291,6 +310,7 @@ def test_exports_hold_every_rank(tmp_path):
     table = list(csv.DictReader(io.StringIO(to_csv(rows))))
     assert len(table) == 4
     assert table[0]["participant"] == "'=cmd()"  # no spreadsheet runs it
+    assert table[0]["seat"] == "1"  # as the administrator's page counts
     assert table[0]["comment"].endswith("of two lines")
 
 
