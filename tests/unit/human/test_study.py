@@ -277,7 +277,9 @@ def test_few_answers_still_give_results(tmp_path):
     results = HumanResults.of(folder, counted[:1])
     assert results.verdict[0].startswith("No preference can be shown")
     assert "6 of 6 examples have fewer than 3 annotators." in results.gaps
-    results_page(results)
+    page = Page(results_page(results)).text
+    assert "over the examples of one participant" in page
+    assert "over participants and examples" not in page
 
 
 def test_two_people_of_one_name_are_two_participants(tmp_path):
@@ -289,6 +291,24 @@ def test_two_people_of_one_name_are_two_participants(tmp_path):
     assert "Bob is the name of 2 accounts, which count as different people." in results.gaps
     alone = [HumanResults.of(folder, [a for a in answers if a.seat == seat]).agreement[-1].value for seat in (0, 1)]
     assert results.agreement[-1].value == pytest.approx(np.mean(alone))
+
+
+def test_careless_participants_are_a_caution(tmp_path):
+    """One who ties everything, and repeated examples that are ranked otherwise."""
+    folder = made_study(tmp_path / "study", examples=20, repeats=8)
+    careful = tasteful(folder, 3, noise=0.1)
+    assert HumanResults.of(folder, careful).gaps == []
+
+    def turned(answer):
+        return {code: 5 - rank for code, rank in answer.content["ranks"].items()}
+
+    repeated = [folder.tasks(a.seat)[a.task].repeats is not None for a in careful]
+    moody = [
+        replace(a, content={"ranks": turned(a)}) if again else a for a, again in zip(careful, repeated, strict=True)
+    ]
+    assert "cannot be shown to agree with themselves" in HumanResults.of(folder, moody).gaps[0]
+    tied = [replace(a, content={"ranks": dict.fromkeys(a.content["ranks"], 1)}) if a.seat == 2 else a for a in careful]
+    assert HumanResults.of(folder, tied).gaps == ["1 of 3 participants ranked all heat maps equal every time."]
 
 
 def test_whoever_only_practised_is_no_participant(tmp_path):

@@ -32,8 +32,8 @@ class CrossedError:
     def p(self, estimate: float) -> float:
         """Two-sided p-value of estimate = 0; never below that of a sign test on which all participants agree.
 
-        A few people with strong opinions agree by chance, and their spread is then small: without this bound, up to
-        16 % of null studies with two or three of them spoke of people.
+        A few people with strong opinions agree by chance, and their spread is then small: without this bound, a third
+        of null studies with four methods and three such people spoke of people.
         """
         if self.df <= 0 or estimate == 0:
             return 1.0
