@@ -119,12 +119,11 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
 
     def sticks_out(self) -> list[str]:
-        """Elements that are wider than the window, and the page if it can be moved sideways."""
-        script = """const page = document.scrollingElement;
-            const wide = [...document.body.querySelectorAll("*")].filter(e => !e.closest("svg")
-                && !e.closest(".scroll") && !e.closest(".hidden") && !e.closest(".skip")
-                && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + "." + e.className);
-            return page.scrollWidth > page.clientWidth + 1 ? ["page", ...wide] : wide"""
+        """Elements that are wider than the window."""
+        script = """return [...document.body.querySelectorAll("*")].filter(e => !e.closest("svg")
+            && !e.closest(".scroll") && !e.closest(".hidden") && !e.closest(".skip")
+            && e.getBoundingClientRect().right > innerWidth + 1)
+            .map(e => e.tagName + "." + e.className)"""
         return list(self.run(script))
 
     def axe(self) -> list[str]:

@@ -200,7 +200,7 @@ def test_many_methods_and_a_long_word_fit_a_phone(address: str) -> None:
         browser.click("#ask .primary")
         browser.until(lambda: len(browser.all(".panel")) == len(chosen), "there is no explanation")
         browser.run("document.querySelector('.numbers').open = true")
-        assert browser.sticks_out() == []
+        assert browser.run("return document.documentElement.scrollWidth") <= 390
         assert browser.run("return document.querySelector('.numbers td').getBoundingClientRect().right") < 390
         broken = "e => !e.querySelector('wbr') && e.getClientRects().length > 1"
         assert browser.run(f"return [...document.querySelectorAll('.agree .name')].filter({broken}).length") == 0
