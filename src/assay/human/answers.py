@@ -65,12 +65,12 @@ def repeated_pairs(
     folder: StudyFolder, answers: Sequence[Answer], names: Mapping[str, str]
 ) -> list[tuple[Judgement, Judgement]]:
     """The two rankings of every item that a participant judged twice."""
-    by_task = {(answer.participant, answer.task): answer for answer in answers}
+    by_task = {(answer.seat, answer.task): answer for answer in answers}
     pairs = []
     for answer in answers:
         tasks = folder.tasks(answer.seat)
         task = tasks[answer.task]
-        first = None if task.repeats is None else by_task.get((answer.participant, task.repeats))
+        first = None if task.repeats is None else by_task.get((answer.seat, task.repeats))
         if first is not None:
             earlier = _judgement(folder, first, tasks[first.task], names)
             pairs.append((earlier, _judgement(folder, answer, task, names)))
@@ -88,13 +88,18 @@ def guesses(folder: StudyFolder, answers: Sequence[Answer], names: Mapping[str, 
         assert asked is not None
         item = folder.items[asked]
         condition = names[task.codes[0]] if task.codes else NO_EXPLANATION
-        out.append(Guess(answer.participant, item.example, condition, answer.content["guess"] == item.answer))
+        out.append(Guess(_person(answer), item.example, condition, answer.content["guess"] == item.answer))
     return out
 
 
 def _judgement(folder: StudyFolder, answer: Answer, task: Task, names: Mapping[str, str]) -> Judgement:
     ranks = {names[code]: int(rank) for code, rank in answer.content["ranks"].items()}
-    return Judgement(answer.participant, folder.items[task.item].example, ranks)
+    return Judgement(_person(answer), folder.items[task.item].example, ranks)
+
+
+def _person(answer: Answer) -> str:
+    """Who answered: the seat, because the name of an account that was removed may be that of a new one."""
+    return str(answer.seat)
 
 
 def _guess(item: Item, given: str) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay.core.csv_table import csv_table
 from assay.human.answers import Answer
 from assay.human.folder import StudyFolder
 
@@ -14,7 +13,6 @@ COLUMNS = (
     "participant", "seat", "task", "example", "asked", "practice", "repeats", "place", "method", "rank", "guess",
     "answer", "correct", "comment", "saved",
 )  # fmt: skip
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run these
 
 
 def rows_of(folder: StudyFolder, answers: Sequence[Answer], names: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -23,12 +21,7 @@ def rows_of(folder: StudyFolder, answers: Sequence[Answer], names: Mapping[str, 
 
 
 def to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """CSV whose cells no spreadsheet takes for formulas: those get an apostrophe in front."""
-    out = io.StringIO()
-    table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    table.writeheader()
-    table.writerows({name: _cell(row[name]) for name in COLUMNS} for row in rows)
-    return out.getvalue()
+    return csv_table(rows, COLUMNS)
 
 
 def _rows(folder: StudyFolder, answer: Answer, names: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -36,7 +29,7 @@ def _rows(folder: StudyFolder, answer: Answer, names: Mapping[str, str]) -> list
     item = folder.items[task.item]
     common = dict.fromkeys(COLUMNS) | {
         "participant": answer.participant,
-        "seat": answer.seat,
+        "seat": answer.seat + 1,
         "task": answer.task + 1,
         "example": item.example,
         "practice": task.practice,
@@ -54,7 +47,3 @@ def _rows(folder: StudyFolder, answer: Answer, names: Mapping[str, str]) -> list
     ranks = answer.content["ranks"]
     places = enumerate(task.codes)
     return [common | {"place": place + 1, "method": names[code], "rank": ranks[code]} for place, code in places]
-
-
-def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

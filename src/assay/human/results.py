@@ -8,13 +8,16 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from assay.core.errors import InputError
+from assay.core.printable import one_line
 from assay.human.answers import Answer, guesses, judgements, repeated_pairs
 from assay.human.folder import StudyFolder
 from assay.human.settings import GUESSES
 from assay.reports.plain_json import plain
 from assay.statistics.preferences.agreement import Agreement, kendall_w, krippendorff_alpha, self_agreement
-from assay.statistics.preferences.contrasts import Contrast, contrasts
+from assay.statistics.preferences.contrasts import ALPHA, Contrast, contrasts
 from assay.statistics.preferences.guesses import Simulatability, simulatability, simulation_verdict
 from assay.statistics.preferences.judgement import Judgements
 from assay.statistics.preferences.luce import Strength, strengths
@@ -63,7 +66,7 @@ class HumanResults:
 
     @property
     def unanimous(self) -> bool:
-        """Whether all rankings of some pair agree, though there are several participants."""
+        """Whether all rankings of some pair agree, though there are several participants: it then has no interval."""
         return len(self.judgements.participants) > 1 and any(c.low != c.low for c in self.contrasts)
 
     @cached_property
@@ -91,13 +94,15 @@ class HumanResults:
 
     @property
     def participants(self) -> int:
-        return len({answer.participant for answer in self.answers})
+        """Those whose answers count: whoever has only practised is none."""
+        tasks = [(answer.seat, self.folder.tasks(answer.seat)[answer.task]) for answer in self.answers]
+        return len({seat for seat, task in tasks if not task.practice and task.repeats is None})
 
     @cached_property
     def verdict(self) -> list[str]:
         """What the study shows, in words."""
         if self.is_guess:
-            return simulation_verdict(self.simulatability)
+            return simulation_verdict(self.simulatability, self.participants)
         return preference_verdict(self.contrasts, len(self.judgements.participants))
 
     @cached_property
@@ -112,14 +117,34 @@ class HumanResults:
 
     @cached_property
     def gaps(self) -> list[str]:
-        """Examples that lack annotators."""
+        """What weakens the results: missing annotators, names that several seats have, careless participants."""
         tasks = [self.folder.tasks(answer.seat)[answer.task] for answer in self.answers]
         count = Counter(task.item for task in tasks if not task.practice and task.repeats is None)
         needed = self.folder.study.annotators
         short = sum(count[item] < needed for item in self.folder.examples)
-        return (
-            [f"{short} of {len(self.folder.examples)} examples have fewer than {needed} annotators."] if short else []
-        )
+        names = Counter({answer.seat: answer.participant for answer in self.answers}.values())
+        out = [f"{short} of {len(self.folder.examples)} examples have fewer than {needed} annotators."] if short else []
+        out += [
+            f"{one_line(name)} is the name of {seats} accounts, which count as different people."
+            for name, seats in names.items()
+            if seats > 1
+        ]
+        return out if self.is_guess else out + self._careless()
+
+    def _careless(self) -> list[str]:
+        """Signs that participants did not look: repeated examples ranked otherwise, or everything equal."""
+        out, own = [], self.agreement[-1]
+        if own.n and own.p > ALPHA:
+            out.append(
+                f"Participants cannot be shown to agree with themselves on repeated examples (p = {own.p:.2g}, "
+                f"n = {own.n}): some may have answered at random."
+            )
+        tied = np.nanmax(self.judgements.ranks, axis=1) == 1
+        people = self.judgements.participant
+        equal = sum(bool(tied[people == person].all()) for person in np.unique(people))
+        if equal:
+            out.append(f"{equal} of {self.participants} participants ranked all heat maps equal every time.")
+        return out
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON."""

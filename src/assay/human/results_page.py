@@ -15,6 +15,7 @@ from assay.reports.method_style import MethodStyle, method_styles
 from assay.reports.plots import Axis, WithInterval, interval_bar, nice_ticks
 from assay.reports.study_page import Fact
 from assay.reports.symbols import format_interval
+from assay.statistics.preferences.crossed import all_alike
 from assay.statistics.preferences.guesses import NO_EXPLANATION
 
 KINDS = {"ranking": "rankings", "choice": "choices", "guess": "guesses", "next_guess": "guesses"}
@@ -54,13 +55,14 @@ def results_page(results: HumanResults, command: str | None = None) -> str:
         verdict=results.verdict,
         warnings=results.gaps,
         facts=facts,
-        intervals_over="participants and examples",
+        intervals_over="participants and examples" if results.participants > 1 else "the examples of one participant",
         question=folder.study.asked,
         results=results,
         styles=styles,
         bars=_bars(results, styles),
         command=command,
         p_value=_p_value,
+        least_p=all_alike(results.participants),
         percent=lambda share: f"{100 * share:.0f} %",
         number=lambda value: "–" if value is None or math.isnan(value) else f"{value:.2f}",
     )

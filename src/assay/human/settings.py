@@ -22,7 +22,7 @@ QUESTIONS = {
 INSTRUCTIONS = {
     "ranking": "You see an input, the model's answer, and heat maps that mark what spoke for this answer. Give each "
     "heat map a rank: 1 is the best. Equally good ones share a rank, and the next rank is skipped, as in a race: "
-    "1, 1, 3, 4.",
+    "1, 1, 3.",
     "choice": "You see an input, the model's answer, and two heat maps that mark what spoke for this answer. "
     "Choose the better one, or say that they are equally good.",
     "guess": "You see an input and, most of the time, a heat map that marks what spoke for the model's answer. "

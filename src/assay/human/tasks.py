@@ -10,6 +10,8 @@ from math import ceil
 from assay.core.rng import generator
 from assay.human.settings import GUESSES, HumanStudy
 
+Place = tuple[int, tuple[str, ...]]  # an item, and its heat maps from left to right
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -30,22 +32,32 @@ def seats_needed(study: HumanStudy, examples: int) -> int:
 def tasks_of(
     study: HumanStudy, codes: Sequence[str], examples: Sequence[int], practice: Sequence[int], seat: int
 ) -> tuple[Task, ...]:
-    """The tasks of the participant in a seat (0, 1, ...): practice first, then examples in random order.
+    """The tasks of the participant in a seat (0, 1, ...): practice first, then examples in random order (`_ordered`).
 
     Examples stand in a ring, and each seat takes the next ones, so that all get their annotators evenly. `lap` counts
     the annotators whom an example had before, and moves the order of its heat maps on.
     """
     ring = [examples[i] for i in generator("human study", study.seed, "ring").permutation(len(examples))]
-    share, places = _share(study, len(ring)), []
+    share = _share(study, len(ring))
+    places: list[Place] = []
     for place in range(seat * share, (seat + 1) * share):
         lap, at = divmod(place, len(ring))
         places.append((ring[at], _shown(study, codes, ring[at], at, lap)))
     rng = generator("human study", study.seed, "seat", seat)
-    own = [places[i] for i in rng.permutation(len(places))]
+    own = _ordered(study, places, rng.permutation(len(places)).tolist())
     first = [(item, _shown(study, codes, item, at, seat)) for at, item in enumerate(practice)]
     rows = [Task(number, item, shown, practice=True) for number, (item, shown) in enumerate(first)]
     rows += [Task(len(first) + number, item, shown) for number, (item, shown) in enumerate(own)]
     return _with_repeats(rows, len(first), min(study.repeats, len(own) // 2), rng)
+
+
+def _ordered(study: HumanStudy, places: list[Place], order: list[int]) -> list[Place]:
+    """In random order. Where the next input's answer is guessed, in that of the data from a random one on: nobody is
+    asked about an input whose answer was shown, except in the last task, where the circle closes."""
+    if study.kind != "next_guess":
+        return [places[i] for i in order]
+    ascending = sorted(places)
+    return ascending[order[0] :] + ascending[: order[0]]
 
 
 def _share(study: HumanStudy, examples: int) -> int:

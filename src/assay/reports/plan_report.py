@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from assay.core.csv_table import csv_table
 from assay.core.files import check_folder_writable, write_file
 from assay.core.names import safe_name, shareable
 from assay.core.render import render
@@ -118,15 +117,10 @@ def _write_table(folder: Path, name: str, rows: Table) -> list[Path]:
     """Write a table as CSV and JSON, unless it is empty."""
     if not rows:
         return []
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    table = io.StringIO()
-    writer = csv.DictWriter(table, columns, restval="")
-    writer.writeheader()
-    writer.writerows(rows)
     content = json.dumps(plain(list(rows)), indent=1, ensure_ascii=False) + "\n"
     return [
         _write(folder / f"{safe_name(name)}.{ending}", text)
-        for ending, text in (("csv", table.getvalue()), ("json", content))
+        for ending, text in (("csv", csv_table(rows)), ("json", content))
     ]
 
 

@@ -82,10 +82,10 @@ def setup_page(request: Request, key: Secret) -> Response:
 
 
 @router.post("/setup")
-def setup(request: Request, key: Typed, name: Typed = "", password: Typed = "", again: Typed = "") -> Response:
+def setup(request: Request, key: Typed, name: Typed = "", password: Typed = "", password_again: Typed = "") -> Response:
     _check_setup(request, key)
     try:
-        _check_repeated(password, again)
+        _check_repeated(password, password_again)
         account = site_of(request).accounts.create(name, password, "administrator")
     except RefusedError as error:
         return _register_page(request, "/setup", key, "Create the administrator's account", str(error), name)
@@ -99,11 +99,13 @@ def invitation_page(request: Request, key: Secret) -> Response:
 
 
 @router.post("/invitation")
-def accept(request: Request, key: Typed, name: Typed = "", password: Typed = "", again: Typed = "") -> Response:
+def accept(
+    request: Request, key: Typed, name: Typed = "", password: Typed = "", password_again: Typed = ""
+) -> Response:
     site = site_of(request)
     site.accounts.invited(key)
     try:
-        _check_repeated(password, again)
+        _check_repeated(password, password_again)
         account, _ = site.accounts.accept(key, name, password)
     except RefusedError as error:
         return _register_page(request, "/invitation", key, "Create your account", str(error), name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -69,7 +70,11 @@ class Cookies:
     def read(self, cookie: str | None) -> tuple[str, bool] | None:
         """The session and whether its visitor gave the server's token; None if there is no valid cookie."""
         try:
-            content: Any = self._signer.loads(cookie or "", max_age=int(SESSION))
+            content: Any
+            # not `max_age`: it also refuses what is from the future, which a clock that was set back makes of a cookie
+            content, written = self._signer.loads(cookie or "", return_timestamp=True)
+            if time.time() - written.timestamp() > SESSION:
+                return None
             return str(content["session"]), self.token is not None and content.get("token") == self._mark()
         except (BadSignature, TypeError, KeyError, AttributeError):
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -276,7 +277,45 @@ def test_few_answers_still_give_results(tmp_path):
     results = HumanResults.of(folder, counted[:1])
     assert results.verdict[0].startswith("No preference can be shown")
     assert "6 of 6 examples have fewer than 3 annotators." in results.gaps
-    results_page(results)
+    page = Page(results_page(results)).text
+    assert "over the examples of one participant" in page
+    assert "over participants and examples" not in page
+
+
+def test_two_people_of_one_name_are_two_participants(tmp_path):
+    """An account is removed, and a new one takes its name: their answers are not mixed up."""
+    folder = made_study(tmp_path / "study", kind="choice", examples=8)
+    answers = [replace(answer, participant="Bob") for answer in tasteful(folder, 2)]
+    results = HumanResults.of(folder, answers)
+    assert results.participants == len(results.judgements.participants) == 2
+    assert "Bob is the name of 2 accounts, which count as different people." in results.gaps
+    alone = [HumanResults.of(folder, [a for a in answers if a.seat == seat]).agreement[-1].value for seat in (0, 1)]
+    assert results.agreement[-1].value == pytest.approx(np.mean(alone))
+
+
+def test_careless_participants_are_a_caution(tmp_path):
+    """One who ties everything, and repeated examples that are ranked otherwise."""
+    folder = made_study(tmp_path / "study", examples=20, repeats=8)
+    careful = tasteful(folder, 3, noise=0.1)
+    assert HumanResults.of(folder, careful).gaps == []
+
+    def turned(answer):
+        return {code: 5 - rank for code, rank in answer.content["ranks"].items()}
+
+    repeated = [folder.tasks(a.seat)[a.task].repeats is not None for a in careful]
+    moody = [
+        replace(a, content={"ranks": turned(a)}) if again else a for a, again in zip(careful, repeated, strict=True)
+    ]
+    assert "cannot be shown to agree with themselves" in HumanResults.of(folder, moody).gaps[0]
+    tied = [replace(a, content={"ranks": dict.fromkeys(a.content["ranks"], 1)}) if a.seat == 2 else a for a in careful]
+    assert HumanResults.of(folder, tied).gaps == ["1 of 3 participants ranked all heat maps equal every time."]
+
+
+def test_whoever_only_practised_is_no_participant(tmp_path):
+    folder = made_study(tmp_path / "study")
+    first, second = tasteful(folder, 1), [a for a in tasteful(folder, 2) if a.seat == 1][:1]
+    assert folder.tasks(1)[second[0].task].practice
+    assert HumanResults.of(folder, [*first, *second]).participants == 1
 
 
 def test_exports_hold_every_rank(tmp_path):
@@ -291,6 +330,7 @@ def test_exports_hold_every_rank(tmp_path):
     table = list(csv.DictReader(io.StringIO(to_csv(rows))))
     assert len(table) == 4
     assert table[0]["participant"] == "'=cmd()"  # no spreadsheet runs it
+    assert table[0]["seat"] == "1"  # as the administrator's page counts
     assert table[0]["comment"].endswith("of two lines")
 
 

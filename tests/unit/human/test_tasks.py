@@ -95,3 +95,18 @@ def test_tasks_follow_from_the_seed():
     one, same, other = (tasks_of(HumanStudy(seed=s), CODES, range(30), (), 0) for s in (0, 0, 1))
     assert one == same
     assert [task.item for task in one] != [task.item for task in other]
+
+
+def test_nobody_is_asked_about_an_input_whose_answer_was_shown():
+    """In `next_guess` each task shows the answer to its own input and asks about the next one; the last closes the
+    circle."""
+    study = HumanStudy(kind="next_guess", repeats=3, practice=0)
+    following = {item: (item + 1) % 20 for item in range(20)}
+    starts = set()
+    for seat in range(4):
+        tasks = [t for t in tasks_of(study, CODES, range(20), (), seat) if t.repeats is None]
+        starts.add(tasks[0].item)
+        assert sorted(task.item for task in tasks) == list(range(20))
+        for place, task in enumerate(tasks[:-1]):
+            assert following[task.item] not in [earlier.item for earlier in tasks[: place + 1]]
+    assert len(starts) > 1

@@ -51,7 +51,7 @@ class Client(TestClient):
     def set_up(self, name: str = "Ada") -> Any:
         """Make the first administrator and log in."""
         self.get("/setup", params={"key": SETUP})
-        return self.submit("/setup", key=SETUP, name=name, password=PASSWORD, again=PASSWORD)
+        return self.submit("/setup", key=SETUP, name=name, password=PASSWORD, password_again=PASSWORD)
 
 
 class Visible(HTMLParser):

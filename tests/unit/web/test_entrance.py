@@ -66,7 +66,7 @@ def test_the_first_administrator_is_made_with_the_setup_link_and_only_once(tmp_p
     assert stranger.get("/setup", params={"key": "guess"}).status_code == 403
     assert "Accounts" in seen(ada.set_up())
     assert "exists already" in seen(late.get("/setup", params={"key": SETUP}))
-    assert late.submit("/setup", key=SETUP, name="Eve", password=PASSWORD, again=PASSWORD).status_code == 403
+    assert late.submit("/setup", key=SETUP, name="Eve", password=PASSWORD, password_again=PASSWORD).status_code == 403
     assert [account.name for account in app.state.site.accounts.all()] == ["Ada"]
 
 
@@ -77,10 +77,10 @@ def test_invitations_log_in_and_out(tmp_path: Path) -> None:
     link = re.search(r"/invitation\?key=[\w-]+", ada.submit("/accounts/invite", role="member", uses=1).text)
     assert link
     key = link[0].partition("=")[2]
-    assert "differ" in seen(bob.submit("/invitation", key=key, name="Bob", password=PASSWORD, again="another"))
-    assert "10 to 200" in seen(bob.submit("/invitation", key=key, name="Bob", password="short", again="short"))
-    assert "already" in seen(bob.submit("/invitation", key=key, name="ADA", password=PASSWORD, again=PASSWORD))
-    bob.submit("/invitation", key=key, name="Bob", password=PASSWORD, again=PASSWORD)
+    assert "differ" in seen(bob.submit("/invitation", key=key, name="Bob", password=PASSWORD, password_again="another"))
+    assert "10 to 200" in seen(bob.submit("/invitation", key=key, name="Bob", password="short", password_again="short"))
+    assert "already" in seen(bob.submit("/invitation", key=key, name="ADA", password=PASSWORD, password_again=PASSWORD))
+    bob.submit("/invitation", key=key, name="Bob", password=PASSWORD, password_again=PASSWORD)
     assert "Bob" in seen(bob.get("/login"))
     assert eve.get(link[0]).status_code == 403  # used up
     assert bob.get("/accounts").status_code == 403
@@ -158,6 +158,30 @@ def test_cookies_are_signed_and_expire(tmp_path: Path, monkeypatch: pytest.Monke
     later = Accounts(site.database, QUICK, clock=lambda: __import__("time").time() + SESSION + 1)
     object.__setattr__(site, "accounts", later)
     assert ada.get("/accounts", follow_redirects=False).status_code == 303
+
+
+def test_a_clock_that_is_set_back_logs_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By seconds, as time servers do: the cookie then seems to come from the future."""
+    app, now = application(tmp_path, access="accounts"), time.time()
+    ada = Client(app)
+    ada.set_up()
+    monkeypatch.setattr(time, "time", lambda: now - 60)
+    assert ada.get("/accounts", follow_redirects=False).status_code == 200
+    monkeypatch.setattr(time, "time", lambda: now + SESSION + 60)
+    assert app.state.site.cookies.read(cookie_of(ada)) is None
+
+
+def test_an_error_page_shows_no_password(tmp_path: Path) -> None:
+    """Neither the one that was typed nor its repetition."""
+    app = application(tmp_path, access="accounts")
+    Client(app).set_up()
+    eve, key = Client(app), app.state.site.accounts.invite("member")
+    names = re.findall(r'name="(\w+)" type="password"', eve.get("/invitation", params={"key": key}).text)
+    assert len(names) == 2
+    page = eve.submit("/invitation", key="used up", name="Eve", **dict.fromkeys(names, PASSWORD))
+    assert "not valid" in seen(page)
+    assert "Eve" in seen(page)
+    assert PASSWORD not in page.text
 
 
 def test_two_servers_in_one_browser_do_not_disturb_each_other(tmp_path: Path) -> None:

@@ -345,6 +345,8 @@ def test_words_and_partners_follow_an_edit() -> None:
         ("the", "kept"), ("very", "removed"), ("good", "kept"), ("film", "kept"), (".", "kept")
     ]  # fmt: skip
     assert rest == ""
+    replaced, _ = words("A dull plot.", "such a film", 0)  # "filmA" would be no word
+    assert "".join(w.gap + w.text for w in replaced) == "such a film A dull plot."
     before = assay.Attribution(
         tuple(assay.Unit(t, i * 5, i * 5 + 4) for i, t in enumerate(["good", "good", "film"])),
         np.array([1.0, 2.0, 3.0], np.float32), assay.Target(0), "a", assay.core.spec.parse("lime"),

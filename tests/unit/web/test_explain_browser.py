@@ -98,6 +98,9 @@ def test_an_image_is_explained(window: Browser, address: str, tmp_path: Path) ->
     window.click("#ask .primary")
     window.until(lambda: window.all(".panel svg.picture rect title"), "there is no heat map of the image")
     assert len(window.all("svg.defined image")) == 1
+    grey = "return getComputedStyle(document.querySelector(arguments[0])).filter"
+    assert window.run(grey, ".panel svg.picture use") == "grayscale(1)"  # its colours are no scores
+    assert window.run(grey, ".patches use") == "none"
     first = window.driver.current_url
     window.run("document.querySelector('.patches button').focus()")
     window.keys("\ue014", "\ue007")  # right, Enter
@@ -184,6 +187,23 @@ def test_phones_dark_screens_and_accessibility(width: int, dark: bool, address: 
         browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
         assert browser.axe() == []
         assert browser.run("return document.documentElement.scrollWidth") <= width
+
+
+def test_many_methods_and_a_long_word_fit_a_phone(address: str) -> None:
+    """Hidden text in the wide table of agreement widened the page, and a long word pushed all numbers out of sight."""
+    with Browser(390) as browser:
+        browser.open(f"{address}/explain")
+        browser.type("#text", f"see https://example.org/{'word' * 40}")
+        chosen = ["gradient", "gradient_x_input", "deep_lift", "occlusion", "average_attention", "random"]
+        script = "document.querySelectorAll('[name=methods]').forEach(c => c.checked = arguments[0].includes(c.value))"
+        browser.run(script, chosen)
+        browser.click("#ask .primary")
+        browser.until(lambda: len(browser.all(".panel")) == len(chosen), "there is no explanation")
+        browser.run("document.querySelector('.numbers').open = true")
+        assert browser.run("return document.documentElement.scrollWidth") <= 390
+        assert browser.run("return document.querySelector('.numbers td').getBoundingClientRect().right") < 390
+        broken = "e => !e.querySelector('wbr') && e.getClientRects().length > 1"
+        assert browser.run(f"return [...document.querySelectorAll('.agree .name')].filter({broken}).length") == 0
 
 
 def test_entering_with_the_token(tmp_path: Path) -> None:

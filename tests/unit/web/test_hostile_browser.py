@@ -85,7 +85,7 @@ def test_every_page(address: tuple[str, Store]) -> None:
     with Browser() as browser:
         browser.open(f"{base}/setup?key={SETUP.replace(' ', '%20')}")
         browser.type("#name", "<script>alert(1)</script>")
-        for field in ("#password", "#again"):
+        for field in ("#password", "#password_again"):
             browser.type(field, PASSWORD)
         browser.click("main button")
         browser.until_text("Invite people")

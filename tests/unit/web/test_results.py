@@ -80,6 +80,8 @@ def test_two_evaluations_side_by_side(client: Client, store: Path) -> None:
     second, first = all_runs(Store(store))
     page = client.get("/results/compare", params={"run": [first.id, second.id]})
     assert "paired" in seen(page)
+    turned = client.get("/results/compare", params={"run": [second.id, first.id]})  # as the list has them: newest first
+    assert seen(turned) == seen(page)
     rows = list(csv.DictReader(io.StringIO(client.get(f"/results/compare.csv?run={first.id}&run={second.id}").text)))
     a, b = (numbers.columns(numbers.records_of(run, Store(store))) for run in (first, second))
     for row in rows:

@@ -169,7 +169,7 @@ def test_the_administrator_invites_and_watches(study):
     ada = study.administrator()
     link = re.search(r"/invitation\?key=([\w-]+)", ada.submit("/study/manage/invite", uses=2).text)
     carl = Client(study.app)
-    joined = carl.submit("/invitation", key=link[1], name="Carl", password=PASSWORD, again=PASSWORD)
+    joined = carl.submit("/invitation", key=link[1], name="Carl", password=PASSWORD, password_again=PASSWORD)
     assert "Taking part is voluntary" in seen(joined)
     carl.submit("/study/join", agree="yes")
     carl.submit("/study/tasks/1", go="next", comment="<b>bold</b>", **RANKS)
@@ -246,6 +246,12 @@ def test_seats_are_unique_and_kept(study):
     late = study.joined("late")
     assert "no more participants" in seen(late.get("/study"))
     assert len(study.answers.participants()) == 3
+
+
+def test_a_comment_holds_nothing_that_a_database_refuses(study):
+    """PostgreSQL takes no null character, and the page then said that the database cannot be used."""
+    study.joined("Bob").submit("/study/tasks/2", comment="hard\x00\u202e to\tsay", **RANKS)
+    assert [answer.comment for answer in study.answers.answers()] == ["hard to\tsay"]
 
 
 def test_a_newer_schema_is_refused(study):

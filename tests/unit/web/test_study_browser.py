@@ -59,7 +59,7 @@ class Seat(Browser):
 
     def register(self, link: str, name: str) -> None:
         self.open(link)
-        self.fill(name=name, password=PASSWORD, again=PASSWORD)
+        self.fill(name=name, password=PASSWORD, password_again=PASSWORD)
         self.click("form button.primary")
         self.one(".who button")  # logged in: the next page would overtake whatever is opened before it has come
 

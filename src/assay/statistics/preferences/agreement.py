@@ -14,6 +14,7 @@ from assay.core.optional import optional
 from assay.core.rng import generator
 from assay.statistics.bootstrap import Interval, Values, interval
 from assay.statistics.preferences.judgement import Judgement, Judgements
+from assay.statistics.preferences.verdict_words import with_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Agreement:
             return f"{name}: undefined, because no example was judged twice or all ranks are ties."
         above = "above" if self.p <= 0.05 else "not above"
         return (
-            f"{name} {self.value:.2f} [{self.low:.2f}, {self.high:.2f}], {above} that of random order "
+            f"{name} {with_bounds(self.value, self.low, self.high)}, {above} that of random order "
             f"({self.random:.2f}, p = {self.p:.2g}, n = {self.n})."
         )
 
@@ -105,7 +106,7 @@ def _against_random(name: str, judgements: Judgements, measure: Measure, resampl
         return Agreement(name, value, math.nan, math.nan, 0, math.nan, math.nan, math.nan)
     n = int((np.bincount(judgements.example) > 1).sum())
     drawn = [measure(judgements.ranks, rng.integers(0, len(everything), len(everything))) for _ in range(resamples)]
-    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    low, high = np.nanquantile(drawn, [0.025, 0.975]) if n > 1 else (math.nan, math.nan)
     random = [measure(_random_order(judgements.ranks, rng), everything) for _ in range(resamples)]
     return _agreement(name, Interval(value, float(low), float(high), n), n, random)
 

@@ -14,7 +14,7 @@ from assay.statistics.bootstrap import Values
 from assay.statistics.permutation import holm
 from assay.statistics.preferences.contrasts import ALPHA
 from assay.statistics.preferences.crossed import MOST, CrossedError, crossed_error
-from assay.statistics.preferences.verdict_words import percent
+from assay.statistics.preferences.verdict_words import NOBODY_ELSE, percent
 from assay.statistics.sentences import listed
 
 NO_EXPLANATION = "no explanation"
@@ -62,7 +62,7 @@ def simulatability(guesses: Sequence[Guess]) -> list[Simulatability]:
     return [rows[0], *sorted(rows[1:], key=lambda row: -row.value)]
 
 
-def simulation_verdict(rows: Sequence[Simulatability]) -> list[str]:
+def simulation_verdict(rows: Sequence[Simulatability], participants: int) -> list[str]:
     """Which explanations help or mislead, and what cannot be shown."""
     help_, harm, open_ = (
         [row for row in rows[1:] if (row.p <= ALPHA, row.gain > 0) in which]
@@ -72,15 +72,17 @@ def simulation_verdict(rows: Sequence[Simulatability]) -> list[str]:
     sentences += [f"{_gains(harm)} make people's guesses worse."] if harm else []
     if len(rows) == 1:
         sentences.append("Nobody has guessed with an explanation yet.")
-    return [*sentences, *([_not_shown(open_)] if open_ else [])]
+    return [*sentences, *([_not_shown(open_, participants)] if open_ else [])]
 
 
-def _not_shown(rows: Sequence[Simulatability]) -> str:
+def _not_shown(rows: Sequence[Simulatability], participants: int) -> str:
     """Explanations without an effect, and how many participants the largest effect seen would need."""
     best = max(rows, key=lambda row: abs(row.gain))
     none = f"No effect can be shown for {listed([row.condition for row in rows])}"
     if best.gain == 0:
         return f"{none}: guesses are right as often with an explanation as without."
+    if participants < 2:
+        return f"{none}: {NOBODY_ELSE}."
     needed = best.participants_needed
     number = f"more than {MOST:,} participants or more examples" if needed is None else f"about {needed} participants"
     size = f"{best.condition}'s ({100 * best.gain:+.0f} points)"

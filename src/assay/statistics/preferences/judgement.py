@@ -36,17 +36,17 @@ def check_ranks(ranks: Sequence[int]) -> None:
     if len(ranks) < 2:
         raise InputError(f"{len(ranks)} ranks were given; a ranking needs at least two explanations")
     if any(isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank <= len(ranks) for rank in ranks):
-        raise InputError(f"ranks {_listed(ranks)}: each must be a whole number from 1 (best) to {len(ranks)} (worst)")
+        raise InputError(f"Ranks {_listed(ranks)}: each must be a whole number from 1 (best) to {len(ranks)} (worst).")
     meant = competition_ranks(ranks)
     if list(ranks) == meant:
         return
     if min(ranks) != 1:
-        raise InputError(f"ranks {_listed(ranks)}: none is 1; the best explanation has rank 1: {_listed(meant)}")
+        raise InputError(f"Ranks {_listed(ranks)}: none is 1. The best explanation has rank 1: give {_listed(meant)}.")
     wrong = min(rank for rank, right in zip(ranks, meant, strict=True) if rank != right)
     better = sum(rank < wrong for rank in ranks)
     before = "1 explanation comes" if better == 1 else f"{better} explanations come"
     reason = f"{before} before rank {wrong}, so the next rank is {better + 1}"
-    raise InputError(f"ranks {_listed(ranks)}: {reason}, as in a race; give {_listed(meant)} or change them")
+    raise InputError(f"Ranks {_listed(ranks)}: {reason}, as in a race. Give {_listed(meant)}, or change them.")
 
 
 def _listed(ranks: Iterable[int]) -> str:

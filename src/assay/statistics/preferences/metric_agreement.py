@@ -11,6 +11,7 @@ import numpy as np
 from assay.statistics.bootstrap import Interval, Values, interval
 from assay.statistics.power import SMALL
 from assay.statistics.preferences.judgement import Judgements
+from assay.statistics.preferences.verdict_words import with_bounds
 from assay.statistics.ranks import rank_correlation
 
 
@@ -29,12 +30,14 @@ class MetricAgreement:
         c = self.correlation
         if c.n == 0:
             return f"{self.metric}: no example has both judgements and values that differ between methods."
-        words = "agrees with" if c.low > 0 else "contradicts" if c.high < 0 else "shows no relation to"
-        caution = f" Caution: {c.n} examples are few." if c.n < SMALL else ""
-        return (
-            f"What people prefer {words} {self.metric} (mean rank correlation {c.value:+.2f} "
-            f"[{c.low:+.2f}, {c.high:+.2f}], n = {c.n} examples).{caution}"
+        words = "agrees with" if c.low > 0 else "contradicts" if c.high < 0 else None
+        about = (
+            f"What people prefer {words} {self.metric}"
+            if words
+            else f"No relation of what people prefer to {self.metric} can be shown"
         )
+        few = f" Caution: {c.n} example{'s are' if c.n > 1 else ' is'} few." if c.n < SMALL else ""
+        return f"{about} (mean rank correlation {with_bounds(c.value, c.low, c.high, '+.2f')}, n = {c.n}).{few}"
 
 
 def metric_agreement(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from assay.statistics.preferences.contrasts import Contrast
 from assay.statistics.preferences.crossed import MOST
 from assay.statistics.sentences import listed
+
+NOBODY_ELSE = "one participant says nothing about others"
 
 
 def preference_verdict(contrasts: Sequence[Contrast], participants: int) -> list[str]:
@@ -48,11 +51,17 @@ def _needed(contrasts: Sequence[Contrast], participants: int) -> str:
         f"({percent(largest.wins)} against {percent(largest.losses)})"
     )
     if participants < 2:
-        return "one participant says nothing about others."
+        return f"{NOBODY_ELSE}."
     numbers = [c.participants_needed for c in contrasts]
     if numbers[0] is None:
         return f"to show {size}, more than {MOST:,} participants or more examples would be needed."
     return f"to show {size}, about {max(numbers[0], participants + 1)} participants would be needed."
+
+
+def with_bounds(value: float, low: float, high: float, form: str = ".2f") -> str:
+    """A value with its interval, where it has one."""
+    bounds = "" if math.isnan(low) or math.isnan(high) else f" [{low:{form}}, {high:{form}}]"
+    return f"{value:{form}}{bounds}"
 
 
 def percent(share: float) -> str:

@@ -29,10 +29,11 @@ def words(text: str, before: str | None, segment: int) -> tuple[list[Word], str]
     end = 0
     for change, i1, i2, j1, j2 in _opcodes([m[0] for m in old], [m[0] for m in new]):
         if change in ("delete", "replace"):
-            out += [Word(" ", match[0], "removed") for match in old[i1:i2]]
+            out += [Word(" " if out or i > i1 else "", old[i][0], "removed") for i in range(i1, i2)]
         for match in new[j1:j2]:
             kind = "kept" if change == "equal" else "added"
-            out.append(Word(text[end : match.start()], match[0], kind, f"{segment}:{match.start()}-{match.end()}"))
+            gap = text[end : match.start()] or (" " if out and out[-1].kind == "removed" else "")
+            out.append(Word(gap, match[0], kind, f"{segment}:{match.start()}-{match.end()}"))
             end = match.end()
     return out, text[end:]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import tempfile
 import threading
@@ -18,15 +17,6 @@ from assay.experiments.store import Store
 
 TYPES = {".html": "text/html; charset=utf-8", ".csv": "text/csv; charset=utf-8", ".json": "application/json",
          ".svg": "image/svg+xml"}  # fmt: skip
-
-
-def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    out = io.StringIO()
-    writer = csv.DictWriter(out, names, restval="")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
 
 
 def figure(table: Sequence[Mapping[str, Any]]) -> bytes:

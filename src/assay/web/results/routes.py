@@ -12,14 +12,15 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
+from assay.core.csv_table import csv_table
 from assay.core.errors import InputError
 from assay.experiments.runs import PLAN, Run, all_runs, find_run, page_of
 from assay.experiments.store import Store
 from assay.reports.symbols import format_interval
 from assay.web.pages import page, see_other
 from assay.web.results import numbers
-from assay.web.results.files import Reports, as_csv, figure
-from assay.web.results.state import state_of, unclaimed
+from assay.web.results.files import Reports, figure
+from assay.web.results.state import started, state_of, unclaimed
 from assay.web.security import REPORT_POLICY
 from assay.web.site import part_of
 from assay.web.visitor import member
@@ -51,7 +52,7 @@ def compare_page(request: Request, run: Choice = None) -> Response:
         metrics.setdefault(change.metric, []).append(change)
     return page(
         request, "web/results/compare.html.jinja", title="Two evaluations", first=first, second=second,
-        metrics=metrics, paired=all(change.paired for change in changes), shown=_shown,
+        metrics=metrics, paired=all(change.paired for change in changes), shown=_shown, started=started,
     )  # fmt: skip
 
 
@@ -144,7 +145,8 @@ def _run(request: Request, run_id: str) -> Run:
 def _changes(request: Request, chosen: Sequence[str] | None) -> tuple[Run, Run, list[numbers.Change]]:
     if chosen is None or len(chosen) != 2:
         raise InputError(f"{len(chosen or ())} evaluations are chosen; choose two to compare them")
-    first, second = (_run(request, run_id) for run_id in chosen)
+    runs = (_run(request, run_id) for run_id in chosen)
+    first, second = sorted(runs, key=lambda run: run.started)  # a change leads from the older to the newer one
     store = _reports(request).store
     return first, second, numbers.compare(numbers.records_of(first, store), numbers.records_of(second, store))
 
@@ -171,7 +173,7 @@ def _flat(change: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _csv(rows: Sequence[Mapping[str, Any]], name: str) -> Response:
-    return _download(as_csv(rows).encode("utf-8", "backslashreplace"), "text/csv; charset=utf-8", f"{name}.csv")
+    return _download(csv_table(rows).encode("utf-8", "backslashreplace"), "text/csv; charset=utf-8", f"{name}.csv")
 
 
 def _download(content: bytes, media_type: str, name: str) -> Response:

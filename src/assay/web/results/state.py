@@ -48,7 +48,7 @@ class RunState:
 
     @property
     def when(self) -> str:
-        return time.strftime("%Y-%m-%d %H:%M", time.localtime(self.run.started))
+        return started(self.run)
 
     def by_study(self) -> list[tuple[str, str, Counter[str]]]:
         """Counts of states by study and model."""
@@ -63,6 +63,10 @@ class RunState:
 
     def to_dict(self) -> dict[str, Any]:
         return {"word": self.word, "done": self.done, "total": self.total, "counts": dict(self.counts)}
+
+
+def started(run: Run) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started))
 
 
 def state_of(run: Run, store: Store) -> RunState:

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 
 from assay.core.errors import InputError
+from assay.core.printable import printable
 from assay.human.answers import LONGEST, content_of, fields_of
 from assay.human.tasks import Task
 from assay.web.pages import page, see_other
@@ -82,7 +83,7 @@ def task_page(request: Request, study: Study, mine: TakingPart, number: Number) 
 @router.post("/tasks/{number}")
 def answer_task(request: Request, study: Study, mine: TakingPart, number: Number, given: Typed) -> Response:
     """Save an answer and go on. A wrong one comes back with all that was typed."""
-    task, comment = _task(study, mine, number), given.get("comment", "").replace("\r\n", "\n")
+    task, comment = _task(study, mine, number), printable(given.get("comment", "").replace("\r\n", "\n"))
     back = given.get("go") == "previous"
     if back and not comment and not any(_fields(given).values()):
         return see_other(_address(study, mine, task.number - 1))
