@@ -14,7 +14,7 @@ from .tables import ORDER
 TITLES = {"sst": "SST", "cifar": "CIFAR-10", "mlqe": "quality estimation"}
 DRAWN = {  # by heads.py
     "figure3.png": "Figure 3: what the methods say about one sentence",
-    "figure4.png": "Figure 4: what the methods say about images; blue: shares, red and blue: above and below 0",
+    "figure4.png": "Figure 4: what the methods say about images; grey: shares, red and blue: for and against the class",
     "figure7.png": "Figure 7: what every head of the image model looks at, layers down and heads across",
     "figure8.png": "Figure 8: the same for a sentence (paper: a second image)",
 }

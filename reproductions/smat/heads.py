@@ -126,7 +126,7 @@ def _draw_image(plan: Plan, store: Store, folder: Path) -> None:
     axes = np.array(figure.axes).reshape(len(examples), -1)
     for row, (line, *maps) in enumerate(zip(axes, *found, strict=True)):
         line[0].imshow(maps[0].picture)
-        line[0].set_title(f"teacher: {maps[0].target}", fontsize=7)
+        line[0].set_title(f"teacher: {maps[0].label}", fontsize=7)
         for axis, name, attribution in zip(line[1:], methods, maps, strict=True):
             _map(axis, attribution)
             axis.set_title(name if row == 0 else "", fontsize=7)
@@ -137,11 +137,11 @@ def _draw_image(plan: Plan, store: Store, folder: Path) -> None:
 
 
 def _map(axis: Any, attribution: Any) -> None:
-    """Patches in the image's grid: blue from 0 for shares, red and blue around 0 for signed scores."""
+    """Patches in the image's grid: grey from 0 for shares, red and blue around 0 for signed scores."""
     scores = np.asarray(attribution.scores, float)
     grid, most = scores.reshape(round(len(scores) ** 0.5), -1), float(np.abs(scores).max())
     signed = bool((scores < 0).any())
-    axis.imshow(grid, cmap="RdBu_r" if signed else "Blues", vmin=-most if signed else 0, vmax=most)
+    axis.imshow(grid, cmap="RdBu_r" if signed else "Greys", vmin=-most if signed else 0, vmax=most)
 
 
 def _axes(rows: int, columns: int, size: tuple[float, float]) -> Any:
