@@ -62,12 +62,20 @@ def test_train_then_explain(folder: Path) -> None:
     best = re.findall(r"validation: (.*)  \*$", done.stdout, re.MULTILINE)[-1]
     assert f"best checkpoint: {best}, epoch" in done.stdout, "the first of equally accurate checkpoints"
     assert "accuracy 1.0000" in best
+    assert "most frequent label" not in done.stdout
     explained = invoke_in(folder, "explain", "--model", "model", "--method", "occlusion", "--json", "funny old rain")
     assert explained.exit_code == 0, explained.stderr
     assert json.loads(explained.stdout)["label"] == "bright"
     again = invoke_in(folder, *options("model"))
     assert again.exit_code == 2
     assert "holds a finished training" in again.stderr
+
+
+def test_a_classifier_that_has_learnt_nothing_is_not_passed_over(folder: Path) -> None:
+    given = [{"3e-3": "1e-12", "8": "1"}.get(word, word) for word in options("model")]  # rate, epochs
+    done = invoke_in(folder, *given)
+    assert done.exit_code == 0, done.stderr
+    assert "no more often than the most frequent label, which 50.0 % of the validation examples have" in done.stdout
 
 
 @pytest.mark.parametrize("command", ["train", "fit"])

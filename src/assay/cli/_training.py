@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -88,13 +90,25 @@ class Printer:
 
     noun: str  # what it learns from: examples, texts
     console: Console = field(default_factory=lambda: Console(soft_wrap=True))
+    labels: Counter[str] = field(default_factory=Counter)  # of the examples that choose the checkpoint
 
     def sizes(self, train: Any, held_out: Any) -> None:
+        self.labels.update(str(example.label) for example in held_out)
         self.console.print(f"{len(train):,} {self.noun} to learn from, {len(held_out):,} to choose the checkpoint by")
 
     def check(self, check: Check, best: bool) -> None:
         line = f"epoch {check.epoch:.2f}  training loss {check.loss:.4f}  validation: {scores(check)}"
         self.console.print(f"{line}{'  *' if best else ''}")
+
+    def doubt(self, check: Check) -> str:
+        """What must be said of a classifier that has learnt nothing: it would explain well, and mean nothing."""
+        most = max(self.labels.values(), default=0) / max(self.labels.total(), 1)
+        if check.scores.get("accuracy", math.inf) > most:
+            return ""
+        return (
+            f"It is right no more often than the most frequent label, which {100 * most:.1f} % of the validation "
+            f"{self.noun} have: train it for longer, on more {self.noun}, or with another learning rate."
+        )
 
     @property
     def calls(self) -> dict[str, Any]:

@@ -54,4 +54,6 @@ def train(
     if best is not None:
         seconds = trained.history.seconds
         printer.console.print(f"best checkpoint: {scores(best)}, epoch {best.epoch:.2f}; {seconds:.0f} s")
+        if doubt := printer.doubt(best):
+            printer.console.print(doubt)
     printer.console.print(f"saved in {run.output}; use it with --model {run.output} or assay.load_model")
