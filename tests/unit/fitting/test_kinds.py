@@ -137,7 +137,8 @@ def test_the_value_of_a_difference_is_that_of_an_evaluation(tmp_path):
     explainer = assay.fit(model, data, f"aml({settings})", progress=False)
     assert explainer.card["metric"] == "comprehensiveness - sufficiency"
     metrics = ["comprehensiveness", "sufficiency"]
-    result = assay.evaluate(model, held_out, [explainer], metrics, store=tmp_path / "store", progress=False)
+    with pytest.warns(UserWarning, match="fitted on 6 of these 6 examples"):
+        result = assay.evaluate(model, held_out, [explainer], metrics, store=tmp_path / "store", progress=False)
     means = {name: float(np.mean(values["aml(in_memory)"])) for name, values in result.evaluation.values.items()}
     expected = means["comprehensiveness"] - means["sufficiency"]
     assert explainer.card["validation"]["best"] == pytest.approx(expected, abs=1e-6)
@@ -145,15 +146,15 @@ def test_the_value_of_a_difference_is_that_of_an_evaluation(tmp_path):
 
 def test_an_explainer_on_another_model_is_used_only_when_asked_for(tmp_path):
     """The same architecture, another training; with an encoder, another width too."""
-    texts, metrics = planted_texts(26), ["comprehensiveness"]
+    texts, new, metrics = planted_texts(26), planted_texts(2, 3), ["comprehensiveness"]
     mine, other, smaller = bert(), bert(seed=5), load_model((bert_hf(seed=6, layers=1), wordpiece()))
     trunk = assay.fit(mine, texts, "aml(epochs=1, masks=2)", progress=False)
     encoder = assay.fit(mine, texts, "aml(architecture=encoder, epochs=1, masks=2)", progress=False)
     for explainer, model in ((trunk, other), (encoder, other), (encoder, smaller)):
         with pytest.raises(assay.ModelError, match="is another model"):
-            assay.evaluate(model, texts[:2], [explainer], metrics, store=tmp_path, progress=False)
+            assay.evaluate(model, new, [explainer], metrics, store=tmp_path, progress=False)
         crossed = replace(explainer, any_model=True)
-        result = assay.evaluate(model, texts[:2], [crossed], metrics, store=tmp_path, progress=False)
+        result = assay.evaluate(model, new, [crossed], metrics, store=tmp_path, progress=False)
         assert list(result.evaluation.methods) == ["aml(in_memory, any_model=True)"], "the table says that it was"
     with pytest.raises(assay.UnsupportedError, match="architecture=encoder, which any model can use"):
         assay.explain(smaller, texts[0], replace(trunk, any_model=True))

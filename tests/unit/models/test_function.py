@@ -100,7 +100,7 @@ def test_percentages_are_not_taken_for_logits() -> None:
 
 def test_logits_after_what_looked_like_a_probability_are_an_error_not_a_guess() -> None:
     model = load(lambda texts: [[0.0, 1.0] if t == "plain word" else [4.0, -1.0] for t in texts])
-    with pytest.raises(InputError, match=r"no probabilities, for the text '.*'; load it with outputs='logit'"):
+    with pytest.raises(InputError, match=r"not probabilities, for the text '.*'; load it with outputs='logit'"):
         assay.explain(model, "plain word", "occlusion")
 
 

@@ -240,9 +240,9 @@ def test_names_of_a_megabyte_are_not_compared_with_known_ones(field: str, client
 @pytest.mark.parametrize(
     ("file", "sentence"),
     [
-        (b"this is a text", "none of PNG, JPEG"),
+        (b"this is a text", "not one of PNG, JPEG"),
         (png()[:80], "cannot read"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "none of"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not one of"),
         (b"\x89PNG" + b"x" * (10 * 1024**2), "10 MB"),
     ],
 )

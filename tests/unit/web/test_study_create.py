@@ -85,11 +85,11 @@ def test_nobody_else_creates_a_study(tmp_path: Path) -> None:
     ("wrong", "sentence"),
     [
         ({"examples": "0"}, "give 1 to 5,000"),
-        ({"examples": "many"}, "no whole number"),
+        ({"examples": "many"}, "not a whole number"),
         ({"methods": "occlusion"}, "takes 2 to 8"),
         ({"methods": "occlusion, aml('/etc')"}, "--explainer"),
         ({"methods": "occlusion, magic"}, "magic"),
-        ({"metrics": "x('/etc')"}, "no name of a metric"),
+        ({"metrics": "x('/etc')"}, "not the name of a metric"),
         ({"kind": "dance"}, "dance"),
         ({"model": "other"}, "there is no model"),
         ({"consent": "x" * 10_001}, "at most 10,000"),
