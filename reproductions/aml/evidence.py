@@ -45,6 +45,7 @@ class Evidence:
     units: Mapping[Cell, float] = field(default_factory=dict)
     records: Mapping[tuple[Cell, str], tuple[int, int]] = field(default_factory=dict)  # there, planned
     retrained: Sequence[str] = ()
+    took: float = 0.0  # seconds of all jobs, by the clock
 
     def of(self, cell: Cell, metric: str, method: str) -> Values | None:
         return self.values.get(cell, {}).get(metric, {}).get(method)
@@ -153,8 +154,10 @@ class _Joined:
     names: dict[str, str] = field(default_factory=dict)  # of the fits, by their keys
     models: dict[str, str] = field(default_factory=dict)  # names of the explained models, by their keys
     parts: list[tuple[str, Record]] = field(default_factory=list)  # what was measured with them
+    took: float = 0.0
 
     def add(self, cell: Cell, name: str, record: Record) -> None:
+        self.took += float(record.provenance.get("took") or 0.0)
         if record.spec["kind"] == "fit":
             self.fits[cell][placeless(name)] = record.rows
             self.names[record.key] = placeless(name)
@@ -211,6 +214,7 @@ class _Joined:
                 for part, record in self.parts
                 if record.spec["model"] in self.models
             ),
+            took=self.took,
         )
 
 

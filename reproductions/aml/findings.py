@@ -273,6 +273,11 @@ def _limits(e: Evidence) -> Iterator[str]:
         )
 
 
+def _cost(e: Evidence) -> Iterator[str]:
+    if e.took:
+        yield f"**Cost**: the jobs took {e.took / 3600:.1f} hours by the clock, added up, on cores with other work."
+
+
 WRITERS = (
     _verdicts,
     _aim,
@@ -291,4 +296,5 @@ WRITERS = (
     _domain,
     _retrained,
     _limits,
+    _cost,
 )
