@@ -185,6 +185,7 @@ def test_the_aim_is_judged_on_the_same_texts_and_in_the_direction_of_the_metric(
     assert missed.own.n == 30, "the texts that all have"
     assert missed.gain.value == pytest.approx(-0.2, abs=0.01)
     assert "**missed** on SST, " in findings(e)
+    assert "**Cost**: the jobs took 2.0 hours" in findings(replace(e, took=7200.0))
 
 
 def test_the_aim_is_not_met_because_few_texts_show_little():
