@@ -37,7 +37,7 @@ def findings(e: Evidence) -> str:
         lines.append(f"{_setting(e, data, size, room)} {_power(data, room)}")
         lines.append(f"{NAMES[data]}: {_verdicts(room)} {_any(room)}")
         lines.append(_own(data, room))
-    lines += [_normalisers(e), _heads(e), _plausibility(e), _active(e), *e.retrained, _cost(e)]
+    lines += [_normalisers(e), _heads(e), _plausibility(e), _active(e), _by_pieces(e), *e.retrained, _cost(e)]
     return "\n".join(f"- {line.strip()}" for line in lines if line) + "\n"
 
 
@@ -177,6 +177,22 @@ def _active(e: Evidence) -> str:
     return (
         f"Movies: in AUC, heads with a weight are {bounds.value:+.3f} [{bounds.low:+.3f}, {bounds.high:+.3f}] from "
         "heads without; the paper says that they are more plausible."
+    )
+
+
+def _by_pieces(e: Evidence) -> str:
+    """Random scores should have an AUC of .5; sums over the pieces of a word give them more."""
+    parts = []
+    for title, part in (("source", "text"), ("translation", "text_pair")):
+        found = e.plausible.get(("ro-en", f"auc(words=sum, part={part})"), {}).get("random")
+        bounds = Quantity(np.array(list(found.values()))).interval(0.95) if found and len(found) > 1 else None
+        parts += [f"{bounds.value:.2f} on the {title}"] if bounds is not None and bounds.low > 0.5 else []
+    if not parts:
+        return ""
+    return (
+        f"Quality estimation: random scores have an AUC of {listed(parts)}. The score of a word is the sum over its "
+        "pieces, as in the paper, so words of many pieces lead, and those are tagged as bad more often than others. "
+        "Table 6 is to be compared with `random`, not with .5."
     )
 
 

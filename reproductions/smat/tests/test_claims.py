@@ -15,6 +15,7 @@ from assay.experiments.store import Record, key_of
 from assay.statistics.claims import Outcome, Verdict
 from reproductions.smat.claims import AUC, CLAIMS, NORMALISERS, STATIC, active_gap, lateness
 from reproductions.smat.evidence import Evidence, Gain, Place, Room, evidence
+from reproductions.smat.findings import findings
 from reproductions.smat.page import INDEX, PARTS, RECORDS, page, read
 from reproductions.smat.published import ALL, LAST, OWN, SMAT, columns, published, short_name
 from reproductions.smat.teaching import FURTHER, taught
@@ -137,6 +138,18 @@ def students(name: str, seeds: tuple[int, ...], missing: tuple[int, ...] = ()) -
         place = Place(f"{name}{seed}", "sst", "students", "student", name, 5, seed, "students")
         out.append((place, None if seed in missing else Kept(rows)))
     return out
+
+
+def test_random_scores_that_agree_with_people_are_named() -> None:
+    """Sums over the pieces of a word favour long words, so half is not what chance gives."""
+    e = made_up(PAPER)
+    source, translation = (("ro-en", f"auc(words=sum, part={part})") for part in ("text", "text_pair"))
+    spread = [0.02 * (i % 5 - 2) for i in range(60)]
+    e.plausible[source] = {"random": {str(i): 0.65 + x for i, x in enumerate(spread)}}  # type: ignore[index]
+    e.plausible[translation] = {"random": {str(i): 0.5 + x for i, x in enumerate(spread)}}  # type: ignore[index]
+    assert "random scores have an AUC of 0.65 on the source. The score" in findings(e)
+    del e.plausible[source]  # type: ignore[attr-defined]
+    assert "random scores" not in findings(e)
 
 
 def test_a_method_appears_when_all_its_students_are_finished() -> None:
