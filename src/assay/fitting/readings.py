@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import os
+import tempfile
 from dataclasses import dataclass
 
 import torch
@@ -13,7 +16,7 @@ from assay.explainers.learned.parts.attribution_model import Attributor, Reading
 from assay.fitting.texts import FitBatch, FitTexts
 from assay.models.batches import least_padding
 
-LIMIT = 2 << 30  # bytes of states that are kept in memory
+LIMIT = 2 << 30  # bytes of states that are kept in memory; more of them are kept in a file
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,23 +35,38 @@ class KeptReadings:
 
 
 def kept_readings(texts: FitTexts, attributor: Attributor, *, progress: bool | None = None) -> KeptReadings | None:
-    """Run the explained model on every text; None if the head reads no states, or they would need too much memory.
+    """Run the explained model on every text; None if the head reads no states, or there is no room for them.
 
     The batches depend on the texts alone, so that a resumed fit sees the same numbers.
     """
     head, model = attributor.model, texts.model
     if not isinstance(head, Trunk):
         return None
-    kept: list[Tensor] = [torch.empty(0)] * len(texts)
-    size = 2 * sum(texts.lengths) * head.layers * int(model.hf.config.get_text_config().hidden_size)
-    if size > LIMIT:
+    shapes = [(head.layers, length, int(model.hf.config.get_text_config().hidden_size)) for length in texts.lengths]
+    room = _room(sum(map(math.prod, shapes)), model.device)
+    if room is None:
         return None
+    kept = [part.view(shape) for part, shape in zip(room.split([*map(math.prod, shapes)]), shapes, strict=True)]
     with Progress("reading", len(texts), progress) as bar:
         for part in least_padding(range(len(texts)), texts.lengths, model.budget):
             states = attributor.read(model, texts.take(part).batch).states
             assert states is not None
             half = layer_norm(states.float(), states.shape[-1:]).half()
             for row, i in zip(half, part, strict=True):
-                kept[i] = row[:, : texts.lengths[i]].clone()
+                kept[i].copy_(row[:, : texts.lengths[i]])
             bar.advance(len(part))
     return KeptReadings(tuple(kept))
+
+
+def _room(numbers: int, device: torch.device) -> Tensor | None:
+    """Room for so many numbers in half precision; None if the disk has none."""
+    if 2 * numbers <= LIMIT:
+        return torch.empty(numbers, dtype=torch.half, device=device)
+    if not hasattr(os, "posix_fallocate"):  # a file without its space ends the process when the disk is full
+        return None
+    try:
+        with tempfile.NamedTemporaryFile(prefix="assay-") as file:  # the mapping outlives the name
+            os.posix_fallocate(file.fileno(), 0, 2 * numbers)
+            return torch.from_file(file.name, shared=True, size=numbers, dtype=torch.half)
+    except OSError:
+        return None
