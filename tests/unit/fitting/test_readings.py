@@ -14,7 +14,6 @@ from toys import bert
 
 from .test_fit import planted_texts
 
-
 pytestmark = pytest.mark.filterwarnings("ignore:list has no validation split")
 
 
