@@ -101,13 +101,13 @@ class Printer:
         self.console.print(f"{line}{'  *' if best else ''}")
 
     def doubt(self, check: Check) -> str:
-        """What must be said of a classifier that has learnt nothing: it would explain well, and mean nothing."""
+        """What must be said of a classifier that has learnt nothing: its explanations would mean nothing."""
         most = max(self.labels.values(), default=0) / max(self.labels.total(), 1)
         if check.scores.get("accuracy", math.inf) > most:
             return ""
         return (
-            f"It is right no more often than the most frequent label, which {100 * most:.1f} % of the validation "
-            f"{self.noun} have: train it for longer, on more {self.noun}, or with another learning rate."
+            f"It is no more accurate than always predicting the most frequent label ({100 * most:.1f} % of the "
+            f"validation {self.noun}): train it for longer, on more {self.noun}, or with another learning rate."
         )
 
     @property

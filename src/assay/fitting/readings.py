@@ -59,7 +59,7 @@ def kept_readings(texts: FitTexts, attributor: Attributor, *, progress: bool | N
 
 
 def _room(numbers: int, device: torch.device) -> Tensor | None:
-    """Room for so many numbers in half precision; None if the disk has none."""
+    """Space for this many numbers in half precision; None if the disk has no space."""
     if 2 * numbers <= LIMIT:
         return torch.empty(numbers, dtype=torch.half, device=device)
     if not hasattr(os, "posix_fallocate"):  # a file without its space ends the process when the disk is full

@@ -1,4 +1,4 @@
-"""Hidden states that a head reads: kept in memory, in a file, or read anew, a fit is the same."""
+"""Hidden states that a head reads: kept in memory, in a file, or read again, a fit is the same."""
 
 from __future__ import annotations
 

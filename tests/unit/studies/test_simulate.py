@@ -185,7 +185,7 @@ def test_students_that_learnt_nothing_are_called_that(result: object) -> None:
     """And a score is shown beside what always giving the most frequent answer would reach."""
     (sentence,) = silent_students(result, 8, result.students[0].methods).sentences()
     assert "undecided: attention_logits" in sentence
-    assert "every student gives one answer to all test texts, so nothing was learnt" in sentence
+    assert "each student gives the same answer to every test text, so nothing was learnt" in sentence
     assert "four times in five" not in sentence
     share = 100 * np.bincount(result.students[0].answers).max() / len(result.students[0].answers)
     assert f"always the most frequent answer: {share:.1f} %" in sentence

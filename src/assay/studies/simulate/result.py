@@ -196,7 +196,7 @@ def _sentence(group: Students, size: int, judged: Mapping[str, Judged]) -> str:
         clauses.append(f"fewer than {needed} students can give no verdict{about}")
     if silent(group.outputs[size].values()):
         clauses.append(
-            "every student gives one answer to all test texts, so nothing was learnt and explanations cannot be "
+            "each student gives the same answer to every test text, so nothing was learnt and explanations cannot be "
             "judged: give more texts (sizes) or train longer (recipe)"
         )
     return f"{head}, {'; '.join(clauses) or 'there is no method to judge'} ({_reference(judged[NONE], group)})."

@@ -21,7 +21,7 @@ def advice(card: Mapping[str, Any]) -> str:
 
 
 def _error(card: Mapping[str, Any]) -> float | None:
-    """The standard error of the gain over the control; where the card has none, that of a score on so many texts."""
+    """The standard error of the gain over the control; where the card has none, that of a score on its texts."""
     found = card["validation"]
     texts = card.get("data", {}).get("validation", {}).get("examples", 0)
     if found.get("error") is not None or texts < 2:
