@@ -32,10 +32,10 @@ def _taught(model: Any, data: Dataset) -> Iterator[str]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return
     if isinstance(model, ExternalModel) and same:
+        split = f"the {known['split']} split of" if known["split"] else "all of"
         yield (
-            f"{model.name} was trained on {known['split'] or 'all'} of {known['name']}, the texts that students learn "
-            "from and are tested on; how well its answers to new texts can be predicted is another question. Name "
-            "another split."
+            f"{model.name} was trained on {split} {known['name']}, the texts that students learn from and are tested "
+            "on; how well its answers to new texts can be predicted is another question. Name another split."
         )
 
 
