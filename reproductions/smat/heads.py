@@ -1,6 +1,7 @@
 """The best layer and head, chosen with rationales (heads.json), and pictures of the heads (Figures 3, 4, 7, 8).
 
-Needs the trained teachers and the fitted heads of the store; `page --update` calls it. What is not there is left out.
+Needs the trained teachers and the fitted heads of the store; `page --update` calls it. Where they are not there (on
+another machine, say), rows and pictures stay as they were.
 """
 
 from __future__ import annotations
@@ -39,29 +40,31 @@ PARTS = {"movies": [AUC], "mlqe": [f"auc(words=sum, part={part})" for part in ("
 def measure_heads(plans: Mapping[str, Plan], store: Store, output: Path) -> None:
     """Write heads.json for the finished studies of plausibility, and draw the heads of the first model of each plan."""
     warnings.filterwarnings("ignore", message=".*longer than the model's")  # reviews are cut to 256 tokens
-    rows = []
+    path = output / HEADS_FILE
+    kept = json.loads(path.read_text(encoding="utf-8"))["agreement"] if path.is_file() else []
+    rows = {(row["data"], row["metric"]): row for row in kept}
     for data, metrics in PARTS.items():
         for cell in plans[data].cells:
-            if cell.name != "plausibility" or not all(store.get(job.key) for job in cell.jobs):
+            model, fitted = _model(cell, store), _fitted(plans[data], store)
+            if cell.name != "plausibility" or model is None or (plans[data].fits and fitted is None):
                 continue
-            model = _model(cell, store)
             name = data if data == "movies" else cell.data.name.removesuffix("_dev").replace("_", "-")
-            rows += [_row(name, cell, model, metric, _fitted(plans[data], store)) for metric in metrics]
+            rows |= {(name, metric): _row(name, cell, model, metric, fitted) for metric in metrics}
     if rows:
-        (output / HEADS_FILE).write_text(json.dumps({"agreement": rows}) + "\n", encoding="utf-8")
+        path.write_text(json.dumps({"agreement": list(rows.values())}) + "\n", encoding="utf-8")
     (output / "figures").mkdir(exist_ok=True)
     _draw_text(plans["movies"], store, output / "figures")
     _draw_image(plans["cifar"], store, output / "figures")
 
 
 def _model(cell: StudyCell, store: Store) -> Any:
-    keys = cell.model.needs
-    return cell.model.open(store.artifacts) if all(store.get(key) is not None for key in keys) else None
+    """The model that a plan trains, if it is there."""
+    return cell.model.open(store.artifacts) if all(map(store.artifacts.has, cell.model.needs)) else None
 
 
 def _fitted(plan: Plan, store: Store) -> Path | None:
     """The folder of the heads that a plan fits, if it is there."""
-    keys = [job.key for job in plan.fits if store.get(job.key) is not None]
+    keys = [job.key for job in plan.fits if store.artifacts.has(job.key)]
     return store.artifacts.path(keys[0]) if keys else None
 
 
@@ -92,7 +95,7 @@ def _used(model: Any, examples: list[Any], metric: Any) -> list[str]:
 def _taught(plan: Plan, store: Store) -> Path | None:
     """The folder of the heads of the first student that the study fitted some with."""
     jobs = [job for cell in plan.cells for job in cell.jobs if isinstance(job.task, ScaffoldTask)]
-    keys = [job.key for job in jobs if store.get(job.key) is not None]
+    keys = [job.key for job in jobs if store.artifacts.has(job.key)]
     return store.artifacts.path(keys[0]) if keys else None
 
 

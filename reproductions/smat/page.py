@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from assay.experiments.archive import pack_records, read_archive
 from assay.experiments.plan import Plan, read_plan
@@ -26,6 +27,7 @@ from .evidence import Evidence, Place, evidence
 from .figures import draw
 from .findings import findings
 from .heads import HEADS_FILE, measure_heads
+from .planted_table import Planted, planted_finding, planted_table, read_planted
 from .tables import (
     NOT_RUN,
     claim_table,
@@ -60,6 +62,7 @@ PARTS = {  # of the plans, in the order of run.sh, with what each fills
     ("sst", "more_texts"): "twice the texts in Table 1, `sst.yaml` study `more_texts`",
     ("sst", "weaker"): "students of a weaker model, `sst.yaml` study `weaker`",
 }
+NONE_PLANTED: Planted = MappingProxyType({})
 NEVER = "- Table 4, the ranking by people: needs volunteers, and is not part of this folder.\n"
 STATEMENTS = """Differences of students are of agreements or correlations (0.01 is a point), those of plausibility
 are of AUC. The intervals of one claim hold together with 95 % confidence. Those of students are t intervals with
@@ -129,10 +132,10 @@ def read(folder: Path = HERE) -> Evidence:
     return evidence(((place, by_key.get(place.key)) for place in places), oracle)
 
 
-def page(e: Evidence, figures: dict[str, str]) -> str:
+def page(e: Evidence, figures: dict[str, str], planted: Planted = NONE_PLANTED) -> str:
     pair = [f"auc(words=sum, part={part})" for part in ("text", "text_pair")]
     sections = {
-        "Findings": findings(e),
+        "Findings": findings(e) + planted_finding(planted),
         "Claims": claim_table(e),
         "Table 1: SST sentences (paper: IMDB)": student_table(e, 1, "sst"),
         "Table 2: plausibility, ERASER movies, AUC": plausibility_table(e, 2, "movies", [AUC]),
@@ -142,6 +145,7 @@ def page(e: Evidence, figures: dict[str, str]) -> str:
             e, 6, "ro-en", pair, ("text", "text_pair")
         ),
         "Table 7: normalisers of the head weights, SST (paper: MLQE, Pearson's r)": normaliser_table(e),
+        "Planted heads (ours)": planted_table(planted),
         "Figures": "\n".join(f"![{title}](figures/{name})\n\n{title}\n" for name, title in figures.items()) or NOT_RUN,
         "Not run": not_run(e, PARTS) + NEVER,
         "Statements": STATEMENTS + statement_list(e),
@@ -160,7 +164,7 @@ def main() -> None:
         print(f"{done} of {jobs} jobs have records")
     e = read(options.output)
     figures = draw(e, options.output / "figures")
-    (options.output / "results.md").write_text(page(e, figures).rstrip() + "\n", encoding="utf-8")
+    (options.output / "results.md").write_text(page(e, figures, read_planted(HERE)).rstrip() + "\n", encoding="utf-8")
     print(options.output / "results.md")
 
 
