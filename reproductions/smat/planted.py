@@ -27,7 +27,7 @@ from assay.evaluation import PERFORMANCE
 from assay.fitting.methods.scaffold import ScaffoldFit
 from assay.fitting.run import FitRun
 from assay.fitting.scaffold import search_heads
-from assay.models.head_weights import normalise
+from assay.models.head_weights import Normaliser, normalise
 from assay.models.model import Model
 from assay.studies.simulate.tasks import examined
 from assay.training.classifier import fine_tune
@@ -47,16 +47,25 @@ SETTINGS = ScaffoldFit(batch_size=16, learning_rate=0.1, weight_decay=0.0, epoch
 
 @dataclass(frozen=True)
 class Setting:
-    """How many of the heads look at the word that decides, how many texts a student gets, weight of the explanation."""
+    """How many of the heads look at the word that decides, texts of a student, weight of the explanation, normaliser."""
 
     knowing: int = 1
     heads: int = 8
     texts: int = 128
     beta: float = 5.0
+    normaliser: Normaliser = "sparsemax"
 
 
 BASE = Setting()
-VARIED = [BASE, replace(BASE, heads=24), replace(BASE, knowing=8), replace(BASE, texts=64), replace(BASE, beta=0.2)]
+VARIED = [
+    BASE,
+    replace(BASE, heads=24),
+    replace(BASE, knowing=8),
+    replace(BASE, texts=64),
+    replace(BASE, beta=0.2),
+    replace(BASE, normaliser="softmax"),
+    replace(BASE, normaliser="entmax15"),
+]
 
 
 def small_model() -> Model:
@@ -116,7 +125,7 @@ def students(setting: Setting, seed: int, model: Model) -> dict[str, float]:
     rng, (cues, filler) = np.random.default_rng(seed), words(model)
     learnt, outer, stopping, test = (texts(n, cues, filler, rng) for n in (setting.texts, OUTER, STOPPING, TEST))
     heads = planted_heads(model, learnt, cues, setting, rng)
-    settings = replace(SETTINGS, beta=setting.beta, seed=seed)
+    settings = replace(SETTINGS, beta=setting.beta, normaliser=setting.normaliser, seed=seed)
 
     student = untrained(model, seed)
     lessons, exams, held_out = (encode_dataset(student, data, progress=False) for data in (learnt, outer, stopping))
