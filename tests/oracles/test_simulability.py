@@ -291,6 +291,23 @@ def test_verdicts_tell_teaching_from_regularisation():
     assert 0 < found["idle"].gains["none"].power < 0.05
 
 
+@pytest.mark.parametrize(("students", "texts", "seed_sd"), [(6, 100, 0.0), (10, 100, 0.0), (10, 400, 0.04)])
+def test_the_gain_that_is_said_to_be_found_four_times_in_five_is(students, texts, seed_sd):
+    """By the whole rule, on other texts, too: by the spread over seeds alone, 10 students would find it in 40 %."""
+    rng = np.random.default_rng(6)
+
+    def gain(size):
+        outputs = {}
+        for name, more in (("none", 0.0), ("m", size), ("shuffled m", 0.0)):
+            rate = more + rng.uniform(0.1, 0.6, texts) + seed_sd * rng.standard_normal((students, 1))
+            outputs[name] = (rng.random((students, texts)) > rate).astype(np.int64)
+        return judge(outputs, np.zeros(texts, np.int64), {"m": "shuffled m"}, "none")["m"].gains["none"]
+
+    said = float(np.mean([gain(0.0).power for _ in range(60)]))
+    found = [gain(said).clear == 1 for _ in range(250)]
+    assert 0.68 < np.mean(found) < 0.9
+
+
 def test_five_students_give_no_verdict():
     found = _judged({"none": 0.6, "good": 0.9, "shuffled good": 0.6}, students=5)
     assert found["good"].verdict == "undecided"
