@@ -23,13 +23,14 @@ from assay.evaluation.simulability.scores import (
 )
 from assay.evaluation.simulability.shares import entropy, shares, shuffled
 from assay.evaluation.simulability.verdict import FEWEST, fewest, judge
+from assay.models.head_weights import NORMALISERS, normalise
 from assay.statistics.bootstrap import Interval
-from assay.studies.simulate.explained import Lesson, explained, lessons, read, uniform, write
+from assay.studies.simulate.explained import Explained, Lesson, explained, lessons, read, uniform, write
 from assay.training.classifier import task_loss
 from assay.training.encoded import encode_dataset
 from assay.training.four_splits import four_splits
-from assay.training.teaching import Student, TeachingLoss, divergence
-from families import TEXTS, fresh, model_of
+from assay.training.teaching import Student, TeachingLoss, divergence, simulation_loss
+from families import TEXTS, fresh, model_of, precise
 from stock import encoded
 
 # --- losses --------------------------------------------------------------------------------------------------------
@@ -48,6 +49,35 @@ def test_padding_adds_nothing_to_the_divergence():
     teacher, student = torch.tensor([[0.7, 0.3]]), torch.tensor([[0.4, 0.6]])
     padded = [torch.cat([p, torch.zeros(1, 3)], 1) for p in (teacher, student)]
     assert float(divergence(*padded)) == pytest.approx(float(divergence(teacher, student)))
+
+
+def test_the_loss_of_the_answers_is_a_mean_over_texts():
+    """Minus the log of the probability of the teacher's class, or the squared distance to its score."""
+    rng = np.random.default_rng(0)
+    outputs, classes, scores = rng.normal(size=(6, 3)), rng.integers(0, 3, 6), rng.normal(size=6)
+    logs = outputs - np.log(np.exp(outputs).sum(1, keepdims=True))
+    found = float(simulation_loss(torch.from_numpy(outputs), torch.from_numpy(classes)))
+    assert found == pytest.approx(-logs[np.arange(6), classes].mean())
+    found = float(simulation_loss(torch.from_numpy(outputs[:, :1]), torch.from_numpy(scores)))
+    assert found == pytest.approx(((outputs[:, 0] - scores) ** 2).mean())
+
+
+@pytest.mark.parametrize("normaliser", NORMALISERS)
+def test_a_student_explains_itself_by_its_own_heads(normaliser):
+    """Softmax over tokens of its logits, weighted by its normalised parameters; or by its last layer alone."""
+    model = precise("bert")
+    batch = model.batch(encoded(model, ("the film is bright and funny", "a modest pleasure")))
+    heads = model.head_logits(batch)[1]
+    for last, own in ((False, heads), (True, heads[:, heads.shape[1] // 2 :])):
+        student = Student(model, normaliser, last=last).eval()
+        with torch.no_grad():
+            student.phi += 0.1 * torch.arange(len(student.phi))
+            found = student.explained(batch)[1]
+        weights = normalise(student.phi.detach(), normaliser)
+        for row, logits, n in zip(found, own, batch.mask.sum(1).tolist(), strict=True):
+            truth = (weights[:, None] * logits[:, :n]).sum(0).softmax(0)
+            assert torch.allclose(row[:n], truth)
+            assert (row[n:] == 0).all()
 
 
 def _item(model, labels=(0, 1, 2, 0, 1)):
@@ -174,6 +204,30 @@ def test_a_shuffled_control_has_the_same_entropy():
     other = shuffled(values, np.random.default_rng(1))
     assert entropy(other) == pytest.approx(entropy(values)) == pytest.approx(scipy_entropy(values))
     assert not np.allclose(other, values)
+
+
+def test_every_student_has_shuffled_shares_of_its_own():
+    """The same shares on any token, the first and last, which are special, included; equal on average."""
+    row = Explained(np.array([8, 4, 2, 1, 1], np.float32), np.arange(5), (), np.arange(5))
+    own = np.array([8, 4, 2, 1, 1]) / 16
+
+    def mixed(seed, content="a"):
+        return Lesson(None, control="shuffled", seed=seed).shares([row], [content])[0]
+
+    found = np.array([mixed(seed) for seed in range(2000)])
+    assert np.allclose(np.sort(found), np.sort(own))
+    assert np.allclose(found.mean(0), 0.2, atol=0.02)
+    assert np.allclose(mixed(3), mixed(3))
+    assert len({tuple(mixed(3, content)) for content in "abcdef"}) > 1
+
+
+def test_temperatures_are_absolute_or_in_units_of_the_spread():
+    rows = [Explained(np.array(s, np.float32), np.arange(3), (), np.arange(3)) for s in ([1, -2, 4], [10, 40, -20])]
+    unit = np.mean([np.std(row.scores) for row in rows])
+    for lesson, t in ((Lesson(0.1), 0.1), (Lesson(2.0), 2.0), (Lesson(2.0, relative=True), 2.0 * unit)):
+        for row, found in zip(rows, lesson.shares(rows, ["a", "b"]), strict=True):
+            odds = np.exp((row.scores - row.scores.max()) / t)
+            assert np.allclose(found, odds / odds.sum())
 
 
 def test_explanations_are_kept_and_become_shares_of_positions(tmp_path):
