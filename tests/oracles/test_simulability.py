@@ -16,15 +16,17 @@ from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.evaluation.simulability.scores import (
     contributions,
+    detectable_mean,
     most_frequent,
     over_seeds_and_texts,
     silent,
     simulability,
 )
 from assay.evaluation.simulability.shares import entropy, shares, shuffled
-from assay.evaluation.simulability.verdict import FEWEST, fewest, judge
+from assay.evaluation.simulability.verdict import FEWEST, Gain, fewest, judge
 from assay.models.head_weights import NORMALISERS, normalise
 from assay.statistics.bootstrap import Interval
+from assay.statistics.permutation import paired_test
 from assay.studies.simulate.explained import Explained, Lesson, explained, lessons, read, uniform, write
 from assay.training.classifier import task_loss
 from assay.training.encoded import encode_dataset
@@ -164,6 +166,23 @@ def test_intervals_cover_both_students_and_texts():
     assert alone.value == pytest.approx((same == teacher).mean())
 
 
+@pytest.mark.parametrize("agreeing", [False, True])
+def test_the_interval_follows_from_the_mean_squares(agreeing):
+    """Crossed samples: mean ± t(S - 1) sqrt((MS students + MS texts - MS all) / SN), never less than either alone."""
+    rng = np.random.default_rng(7)
+    table = 2 * rng.normal(size=(5, 1)) + 2 * rng.normal(size=(1, 9)) + rng.normal(size=(5, 9))
+    if agreeing:
+        table -= table.mean(1, keepdims=True)
+    students, texts = (n * table.mean(axis).var(ddof=1) for axis, n in ((1, 9), (0, 5)))
+    variance = max(students + texts - table.var(ddof=1), students, texts) / table.size
+    assert (variance == texts / table.size) == agreeing
+    for confidence in (0.9, 0.99):
+        half, found = stdtrit(4, (1 + confidence) / 2) * np.sqrt(variance), over_seeds_and_texts(table, confidence)
+        assert (found.low, found.high) == pytest.approx((table.mean() - half, table.mean() + half))
+        assert detectable_mean(table, confidence, 0.7) == pytest.approx(half + stdtrit(4, 0.7) * np.sqrt(variance))
+    assert math.isinf(detectable_mean(table[:1]))
+
+
 def test_one_student_tells_nothing_about_others():
     parts = np.array([[1.0, 0.0, 1.0]])
     assert over_seeds_and_texts(parts, limits=(0.0, 1.0)) == Interval(pytest.approx(2 / 3), 0.0, 1.0, 1)
@@ -287,7 +306,7 @@ def test_four_splits_are_disjoint_and_fixed_by_the_seed():
     )  # repeats, an empty one
     splits = four_splits(data)
     parts = [{e.text for e in part} for part in (splits.students, splits.outer, splits.validation, splits.test)]
-    assert sorted(map(len, parts)) == [20, 20, 40, 120]
+    assert list(map(len, parts)) == [120, 20, 20, 40]
     assert len(set().union(*parts)) == 200
     assert four_splits(data).test.fingerprint == splits.test.fingerprint != four_splits(data, 1).test.fingerprint
     few, many, other = splits.drawn(10, 3), splits.drawn(30, 3), splits.drawn(10, 4)
@@ -393,6 +412,56 @@ def test_more_methods_need_more_students():
         found = _judged(skills, students=students)
         assert {found[name].verdict for name in "abc"} == {verdict}
         assert math.isinf(found["a"].gains["none"].power) == (verdict == "undecided")
+
+
+def test_p_values_are_holms_over_the_methods_of_each_question():
+    skills = {"none": 0.7, "a": 0.712, "b": 0.76, "c": 0.705, "uniform": 0.7}
+    skills |= {f"shuffled {m}": s for m, s in zip("abc", (0.7, 0.75, 0.69), strict=True)}
+    found = _judged(skills, students=9)
+    others = ["uniform", *(f"shuffled {m}" for m in "abc")]  # controls against none, a family of their own
+    for controls in (dict.fromkeys("abc", "none"), {m: f"shuffled {m}" for m in "abc"}, dict.fromkeys(others, "none")):
+        raw = [paired_test(found[m].students, found[c].students) for m, c in controls.items()]
+        order = np.argsort(raw)
+        truth = np.maximum.accumulate([min(1.0, (len(raw) - i) * raw[j]) for i, j in enumerate(order)])
+        assert [found[list(controls)[j]].gains[list(controls.values())[j]].p for j in order] == pytest.approx(truth)
+        assert len(set(raw)) == len(raw), "ties would hide the order"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "clear"),
+    [(0.01, 0.2, 0.05, 1), (-0.2, -0.01, 0.05, -1), (-0.01, 0.2, 0.01, 0), (0.01, 0.2, 0.06, 0), (-0.2, 0.01, 0.01, 0)],
+)
+def test_a_clear_gain_needs_both_the_test_and_the_interval(low, high, p, clear):
+    assert Gain("none", Interval((low + high) / 2, low, high, 8), p, 0.1).clear == clear
+
+
+def test_a_result_is_underlined_if_its_quartiles_are_above_those_of_none():
+    """Students that agree on so many of 10 texts; quartiles 4 to 6 against 5 to 7, then 7 to 9."""
+
+    def rows(*right):
+        return np.array([[0] * n + [1] * (10 - n) for n in right])
+
+    none = rows(3, 4, 5, 6, 7)
+    for better, underlined in (
+        (rows(4, 5, 6, 7, 8), False),
+        (rows(5, 6, 7, 8, 9), False),
+        (rows(6, 7, 8, 9, 10), True),
+    ):
+        assert judge({"none": none, "m": better}, np.zeros(10, np.int64), {}, "none")["m"].underlined == underlined
+
+
+def test_intervals_end_where_scores_do():
+    """Agreements differ by at most 1, correlations by 2."""
+    rng = np.random.default_rng(8)
+    teacher = rng.normal(size=30)
+    outputs = {"none": np.stack([-teacher, teacher]), "m": np.stack([teacher, -teacher]) + rng.normal(size=(2, 30))}
+    found = judge(outputs, teacher, {}, "none")["m"]
+    assert (found.mean.low, found.mean.high) == (-1, 1)
+    assert (found.gains["none"].interval.low, found.gains["none"].interval.high) == (-2, 2)
+    classes = {name: (rows > 0).astype(np.int64) for name, rows in outputs.items()}
+    found = judge(classes, (teacher > 0).astype(np.int64), {}, "none")["m"]
+    assert (found.mean.low, found.mean.high) == (0, 1)
+    assert (found.gains["none"].interval.low, found.gains["none"].interval.high) == (-1, 1)
 
 
 def test_controls_do_not_cost_the_methods_power():
