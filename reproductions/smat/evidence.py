@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.evaluation.simulability.scores import contributions, detectable_mean, over_seeds_and_texts
+from assay.evaluation.simulability.scores import contributions, detectable_mean, most_frequent, over_seeds_and_texts
 from assay.evaluation.simulability.verdict import Judged, judge
 from assay.experiments.store import Record
 from assay.statistics.bootstrap import Interval
@@ -70,6 +70,17 @@ class Room:
         if not {method, other} <= set(self.outputs):
             return None
         return Gain(np.subtract(*(contributions(self.outputs[name], self.answers) for name in (method, other))))
+
+    @cached_property
+    def most_frequent(self) -> float | None:
+        """The agreement of whoever always gives the teacher's most frequent answer; None for scores."""
+        return most_frequent(self.answers) or None
+
+    def above_most_frequent(self, method: str) -> Gain:
+        """Of classes: the agreement of a method's students minus that of always giving the most frequent answer."""
+        answers, counts = np.unique(self.answers, return_counts=True)
+        constant = np.full_like(self.outputs[method], answers[counts.argmax()])
+        return Gain(np.subtract(*(contributions(rows, self.answers) for rows in (self.outputs[method], constant))))
 
     @cached_property
     def judged(self) -> dict[str, Judged]:
