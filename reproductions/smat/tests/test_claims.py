@@ -261,7 +261,7 @@ def test_the_findings_say_what_could_not_be_seen() -> None:
     few = Room((noisy.answers > 0).astype(int)[:40], {m: (rows > 0)[:, :40] for m, rows in noisy.outputs.items()})
     of_few = findings(replace(e, rooms={("sst", "students"): {125: few}}))
     assert "would have been found here, so any of these could be missed" in of_few
-    assert "(the best of the static methods by these very scores)" in text
+    assert f"over `{ALL}` (the best of the static methods by these very scores)" in text
     e.plausible["movies", AUC]["random"] = {str(i): 0.77 for i in range(60)}  # type: ignore[index]
     assert "Random scores are 0.0" in findings(e)
     e.plausible["movies", AUC]["random"] = {str(i): 0.5 for i in range(60)}  # type: ignore[index]
@@ -292,6 +292,8 @@ def test_the_reach_of_no_better_than_lies_beyond_its_margin() -> None:
 def test_places_of_heads_and_names_and_published_numbers() -> None:
     assert lateness(np.array([[[0.0], [1.0]]])).values.tolist() == [0.5]
     assert active_gap(made_up(PAPER)).values[0] == pytest.approx(0.3)
+    grid = {"data": "movies", "active": [[True, False], [True, False]], "heads": [[0.9, 0.5, 0.7, 0.4]]}
+    assert active_gap(Evidence(oracle={"agreement": [grid]})).values == pytest.approx([0.8 - 0.45])
     assert (short_name("shuffled scaffold(meta=implicit)"), short_name("attention_logits")) == (f"shuffled {SMAT}", ALL)
     assert columns(1, "imdb") == ["500", "1000", "2000"]
     assert str(published()[1, "imdb", SMAT, "500"]) == "91.48 [91.40:91.56]"

@@ -206,6 +206,7 @@ def test_a_fit_takes_the_steps_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> 
 
     names = [name for name, _ in seen[0][0].named_parameters()]
     assert len(seen) == len(exams) == 4
+    assert seen[0][0].normaliser == "softmax"  # of the student, too
     for (before, phi, _), (student, now, item) in pairwise(seen):
         assert not torch.equal(now, phi)
         for p, q in zip(stepped(before, item, now).parameters(), student.parameters(), strict=True):
