@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
-from assay.evaluation.simulability.scores import contributions, over_seeds_and_texts
+from assay.evaluation.simulability.scores import contributions, detectable_mean, most_frequent, over_seeds_and_texts
 from assay.evaluation.simulability.verdict import Judged, judge
 from assay.experiments.store import Record
 from assay.statistics.bootstrap import Interval
@@ -57,11 +55,7 @@ class Gain:
 
     def detectable(self, confidence: float, power: float = 0.8) -> float:
         """The smallest difference whose interval would exclude 0 with this power; infinite for one student."""
-        bounds, df = self.interval(confidence), min(self.parts.shape) - 1
-        if df < 1:
-            return math.inf
-        half = (bounds.high - bounds.low) / 2
-        return half * (1 + float(stdtrit(df, power) / stdtrit(df, (1 + confidence) / 2)))
+        return detectable_mean(self.parts, confidence, power)
 
 
 @dataclass(frozen=True)
@@ -76,6 +70,17 @@ class Room:
         if not {method, other} <= set(self.outputs):
             return None
         return Gain(np.subtract(*(contributions(self.outputs[name], self.answers) for name in (method, other))))
+
+    @cached_property
+    def most_frequent(self) -> float | None:
+        """The agreement of whoever always gives the teacher's most frequent answer; None for scores."""
+        return most_frequent(self.answers) or None
+
+    def above_most_frequent(self, method: str) -> Gain:
+        """Of classes: the agreement of a method's students minus that of always giving the most frequent answer."""
+        answers, counts = np.unique(self.answers, return_counts=True)
+        constant = np.full_like(self.outputs[method], answers[counts.argmax()])
+        return Gain(np.subtract(*(contributions(rows, self.answers) for rows in (self.outputs[method], constant))))
 
     @cached_property
     def judged(self) -> dict[str, Judged]:

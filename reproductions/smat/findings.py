@@ -11,7 +11,7 @@ from assay.statistics.claims import Judgement
 from assay.statistics.quantities import Quantity
 from assay.statistics.sentences import listed
 
-from .claims import AUC, CLAIMS, active_gap
+from .claims import AUC, CLAIMS, CLOSE, active_gap
 from .evidence import NONE, Evidence, Gain, Room
 from .published import ALL, GRADIENTS, LAST, OWN, SMAT, columns, points, published
 from .teaching import taught
@@ -55,13 +55,23 @@ def _setting(e: Evidence, data: str, size: int, room: Room) -> str:
     quality = e.teachers.get(data, {})
     name, value = next(((n, quality[n]) for n in ("accuracy", "pearson") if n in quality), ("", 0.0))
     unit = f"Pearson's r {value:.2f}" if name == "pearson" else f"accuracy {100 * value:.0f} %"
-    teacher = f"; their teacher has {unit} on its validation texts" if name else ""
+    teacher = f"; their teacher has {unit} on its validation examples" if name else ""
     seeds = len(room.outputs[NONE])
     return (
         f"**{NAMES[data]}**: {seeds} students per method learn from {size:,} examples each and are tested on "
         f"{len(room.answers):,}{teacher}. Without explanations they reach {_mean(room, NONE)}"
-        f"{_with(room, 'uniform', ', with equal shares for all tokens ')}."
+        f"{_with(room, 'uniform', ', with equal shares for all tokens ')}{_floor(room)}."
     )
+
+
+def _floor(room: Room) -> str:
+    """What can be reached without learning anything, and whether students without explanations did better."""
+    if room.most_frequent is None:
+        return ""
+    words = f"; always giving the most frequent answer reaches {100 * room.most_frequent:.1f}"
+    if room.above_most_frequent(NONE).interval(0.95).low > 0:
+        return words
+    return f"{words}, which they do not clearly exceed: they hardly learnt, and say little about explanations"
 
 
 def _mean(room: Room, method: str) -> str:
@@ -103,10 +113,15 @@ def _power(data: str, room: Room) -> str:
     gains = [scale * (smat - none) for smat, none in cells]
     reach = [100 * t.detectable for t in found.values()]
     span = f"{min(reach):.1f}" if len(reach) == 1 else f"{min(reach):.1f} to {max(reach):.1f}"
-    missed = "; its smallest could be missed here" if min(gains) < max(reach) else ""
+    words = f"Gains over none of {span} points, by method, would have been found about four times in five."
+    if OWN not in found:
+        return words
+    own = 100 * found[OWN].detectable  # the paper's SMaT students learnt while the heads were found
+    which = "" if own <= min(gains) else "any of these" if own > max(gains) else "the smallest of these"
+    missed = f", so {which} could be missed" if which else ""
     return (
-        f"Gains over none of {span} points, by method, would have been found four times in five; the paper's gains of "
-        f"SMaT are {min(gains):.1f} to {max(gains):.1f} points{missed}."
+        f"{words} The paper's SMaT students gain {min(gains):.1f} to {max(gains):.1f} points; of such students, a gain "
+        f"of {own:.1f} would have been found here{missed}."
     )
 
 
@@ -116,7 +131,8 @@ def _own(data: str, room: Room) -> str:
     if OWN not in room.outputs or not static:
         return ""
     best = max(static, key=lambda m: room.judged[m].mean.value)
-    pairs = [(NONE, "none"), (best, f"the best static method, `{best}`"), (SMAT, "the fresh student")]
+    chosen = "the best of the static methods by these very scores" if len(static) > 1 else "the only static method run"
+    pairs = [(NONE, "none"), (best, f"`{best}` ({chosen})"), (SMAT, "the fresh student")]
     shown = [f"{_difference(room.gain(OWN, other))} over {words}" for other, words in pairs if other in room.outputs]
     return f"{NAMES[data]}: the paper's SMaT student, which learnt while the heads were found, is {listed(shown)}."
 
@@ -149,8 +165,8 @@ def _heads(e: Evidence) -> str:
             layers = (grids.sum(2) / grids.sum((1, 2))[:, None]).mean(0)
             share, most = 100 * (grids > 0).mean(), int(layers.argmax())
             shown.append(
-                f"{name} {share:.0f} % of {grids[0].size}, most of their weight ({100 * layers[most]:.0f} %) in layer "
-                f"{most + 1} of {len(layers)}"
+                f"{name} {share:.0f} % of {grids[0].size}, the largest part of their weight "
+                f"({100 * layers[most]:.0f} %) in layer {most + 1} of {len(layers)}"
             )
     return f"Heads that keep a weight, means of the fits: {'; '.join(shown)} (Figure 5)." if shown else ""
 
@@ -165,7 +181,21 @@ def _plausibility(e: Evidence) -> str:
     shown = listed([f"`{m}` {np.mean(list(found[m].values())):.2f}" for m in order])
     return (
         f"Plausibility, {len(found[SMAT])} movie reviews, one fit, AUC: {shown}; the paper has .73 for SMaT, .68 for "
-        "all layers, .75 for the best head."
+        f"all layers, .75 for the best head.{_near_chance(e)}"
+    )
+
+
+def _near_chance(e: Evidence) -> str:
+    """The claim to be as good as the best head has a margin that random scores may nearly keep, too."""
+    gap = e.more_plausible("movies", AUC, "random", "best head (oracle)")
+    if gap is None:
+        return ""
+    below = -float(gap.values.mean())
+    return (
+        f" Random scores are {below:.3f} below the best head, so to be as good as that within {CLOSE:g} (claim 4) says "
+        "little."
+        if below < 2 * CLOSE
+        else ""
     )
 
 
@@ -175,8 +205,9 @@ def _active(e: Evidence) -> str:
         return ""
     bounds = Quantity(gap.values).interval(0.95)
     return (
-        f"Movies: in AUC, heads with a weight are {bounds.value:+.3f} [{bounds.low:+.3f}, {bounds.high:+.3f}] from "
-        "heads without; the paper says that they are more plausible."
+        "Movies: the mean AUC of the heads with a weight minus that of the others is "
+        f"{bounds.value:+.3f} [{bounds.low:+.3f}, {bounds.high:+.3f}], for the heads of one fit; the paper says that "
+        "heads with a weight are more plausible."
     )
 
 

@@ -67,7 +67,8 @@ NEVER = "- Table 4, the ranking by people: needs volunteers, and is not part of 
 STATEMENTS = """Differences of students are of agreements or correlations (0.01 is a point), those of plausibility
 are of AUC. The intervals of one claim hold together with 95 % confidence. Those of students are t intervals with
 seeds and texts crossed, those of the movies bootstrap intervals over the reviews for the heads of one fit, and those
-of shares and places of heads bootstrap intervals over fits. None covers another teacher.
+of shares and places of heads bootstrap intervals over fits. None covers another teacher or other texts to stop by.
+
 """
 INTRODUCTION = """# SMaT: results
 
@@ -79,13 +80,14 @@ were chosen with the teacher's answers to further texts (the outer loss), which 
 controls are taught the same shares, shuffled over the tokens; `uniform` gives all tokens equal shares.
 
 An explanation *teaches* if its students are better than those without one **and** than those with its shuffled
-shares; without the second it only regularises, as any explanation might. Medians [quartiles] over seeds as in the
-paper, <u>underlined</u> where the quartiles are above those of `none`; gains with 95 % intervals over seeds and
-texts. *Verdict* uses wider intervals, corrected for the number of methods; *detectable* is the gain over none, in
-points, that it would have found four times in five. A claim is *reproduced* if all its statements that can be tested
-here hold (the verdict counts the others), *largely reproduced* if three quarters of them do, *contradicted* if more
-than a quarter are ruled out, *incomplete* while one was not run, *not testable here* if fewer than a third can be
-tested, else *undecided*. The paper's numbers are of larger models, other data and more texts.
+shares; without the second it may only regularise, as any explanation might. Medians [quartiles] over seeds as in the
+paper, <u>underlined</u> where the quartiles are above those of `none`; gains are differences of means, with 95 %
+intervals over seeds and texts. *Verdict* uses wider intervals, corrected for the number of methods; *detectable* is
+the gain over none, in points, that it would have found about four times in five. A claim is *reproduced* if all its
+statements that can be tested here hold (the verdict counts the others), *largely reproduced* if three quarters of
+them do, *contradicted* if more than a quarter are ruled out, *incomplete* while one was not run, *not testable here*
+if fewer than a third can be tested, else *undecided*. The paper's numbers are as printed (Pearson's r not x 100), of
+larger models, other data and more texts.
 """
 
 

@@ -47,7 +47,7 @@ SETTINGS = ScaffoldFit(batch_size=16, learning_rate=0.1, weight_decay=0.0, epoch
 
 @dataclass(frozen=True)
 class Setting:
-    """How many of the heads look at the word that decides, texts of a student, weight of the explanation, normaliser."""
+    """How many heads look at the word that decides, texts of a student, weight of the explanation, normaliser."""
 
     knowing: int = 1
     heads: int = 8

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from assay.evaluation.simulability.verdict import FEWEST
-from assay.statistics.claims import ERROR, Finding, Outcome, Verdict
+from assay.statistics.claims import ERROR, Finding, Judgement, Outcome, Verdict
 from assay.statistics.quantities import Quantity
 
 from .claims import CLAIMS
@@ -18,6 +19,7 @@ from .teaching import taught
 
 ORDER = (NONE, "uniform", "gradient", "gradient_x_input", "integrated_gradients", ALL, LAST, SMAT, OWN)
 NOT_RUN = "Not run yet.\n"
+MOST = 100  # times as many students: more is no advice
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -101,7 +103,7 @@ def normaliser_table(e: Evidence) -> str:
     for method in (NONE, ALL, LAST, SMAT, OWN):
         ours = [_median(room, method) for room in rooms.values()]
         rows.append([method, *ours, *_paper(7, "mlqe", method, list(studies))])
-    note = "Agreement in percent; empty cells were not run.\n\n"
+    note = "Agreement in percent, medians. Students without explanations are the same ones in all columns.\n\n"
     return note + table([f"{size:,} texts", *studies, *(f"paper, {name}" for name in studies)], rows)
 
 
@@ -112,16 +114,19 @@ def _median(room: object, method: str) -> str:
 
 def claim_table(e: Evidence) -> str:
     rows = [
-        [str(c.number), f"{c.title} ({c.source})", *COMPARED[c.number](e), _bold(_more(c.judge(e).sentence))]
-        for c in CLAIMS
+        [str(c.number), f"{c.title} ({c.source})", *COMPARED[c.number](e), _bold(_more(c.judge(e)))] for c in CLAIMS
     ]
     return table(["", "claim", "paper", "here", "verdict"], rows)
 
 
-def _more(sentence: str) -> str:
+def _more(found: Judgement) -> str:
     """What more of would decide: of a claim about students, texts alone would not."""
-    examples = "students and test texts"
-    return sentence.replace("as many examples", f"as many {examples}").replace("more examples", f"more {examples}")
+    if found.verdict is Verdict.UNDECIDED and MOST < found.needed < math.inf:
+        return f"{found.verdict} ({found.share}); the open differences are too close to 0 to say what would decide them"
+    students = any(isinstance(f.statement.quantity, Gain) for f in found.findings)
+    examples = "students and test texts" if students else "reviews"
+    sentence = found.sentence.replace("as many examples", f"as many {examples}")
+    return sentence.replace("more examples", f"more {examples}")
 
 
 def _bold(sentence: str) -> str:
@@ -158,5 +163,7 @@ def _line(finding: Finding, confidence: float) -> str:
     numbers = "" if bounds is None else f" {bounds.value:.3f} [{bounds.low:.3f}, {bounds.high:.3f}];"
     why = f": {reason}" if reason else f" (allowed: {finding.statement.criterion})"
     if isinstance(quantity, Gain) and finding.outcome is Outcome.UNDECIDED:
-        why += f"; a difference of {quantity.detectable(confidence):.3f} would have been found four times in five"
+        high = finding.statement.criterion.high  # what is allowed can only be ruled out beyond it
+        reach = quantity.detectable(confidence) + (0.0 if math.isinf(high) else high)
+        why += f"; a difference of {reach:.3f} would have been found about four times in five"
     return f"- {finding.statement.text}:{numbers} {finding.outcome}{why}"

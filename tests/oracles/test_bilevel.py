@@ -48,11 +48,13 @@ def classroom(case, normaliser="sparsemax", seed=0):
     return student, lesson, Exam(other, torch.tensor([2, 0])), phi
 
 
-def literal(student, lessons, exam, phi, update, beta):
+def literal(student, lessons, exam, phi, update, beta, seed=None):
     """The exam's loss after real steps on a copy of the student, as torch's own clipping and SGD take them."""
     copied = copy.deepcopy(student)
     optimiser = torch.optim.SGD(copied.parameters(), update.rate, weight_decay=update.decay)
-    for lesson in lessons:
+    for i, lesson in enumerate(lessons):
+        if seed is not None:
+            torch.manual_seed(seed + i)
         optimiser.zero_grad()
         outputs, own = copied.explained(lesson.batch)
         (simulation_loss(outputs, lesson.gold) + beta * divergence(lesson.explanation(phi), own)).backward()
@@ -108,18 +110,18 @@ def test_every_family_along_one_direction(case):
     assert (after - before) / 2e-3 == pytest.approx(float(found.norm()), rel=3e-3)
 
 
-def test_dropout_is_that_of_the_seed():
-    """With dropout on, a real step with the masks of the seed has the same finite differences."""
+@pytest.mark.parametrize("steps", [1, 2])
+def test_dropout_is_that_of_the_seed(steps):
+    """With dropout on, real steps with the masks of the seed, others in each step, have the same finite differences."""
     student, lesson, exam, phi = classroom("bert")
     student.train()
     update = UPDATES["clipped"]
-    found = [Bilevel(student, update, 5.0).unrolled(phi, [lesson], exam, seed).numpy() for seed in (1, 2)]
+    found = [Bilevel(student, update, 5.0).unrolled(phi, [lesson] * steps, exam, seed).numpy() for seed in (1, 2)]
     assert student.training
 
     def seeded(p):
-        torch.manual_seed(1)
         with hooks.twice_differentiable():  # the kernels draw their masks in their own ways
-            return literal(student, [lesson], exam, p, update, 5.0)
+            return literal(student, [lesson] * steps, exam, p, update, 5.0, seed=1)
 
     truth = finite_differences(seeded, phi)
     assert np.allclose(found[0], truth, rtol=1e-4, atol=1e-4 * np.abs(truth).max())

@@ -16,20 +16,23 @@ from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.evaluation.simulability.scores import (
     contributions,
+    detectable_mean,
     most_frequent,
     over_seeds_and_texts,
     silent,
     simulability,
 )
 from assay.evaluation.simulability.shares import entropy, shares, shuffled
-from assay.evaluation.simulability.verdict import FEWEST, fewest, judge
+from assay.evaluation.simulability.verdict import FEWEST, Gain, fewest, judge
+from assay.models.head_weights import NORMALISERS, normalise
 from assay.statistics.bootstrap import Interval
-from assay.studies.simulate.explained import Lesson, explained, lessons, read, uniform, write
+from assay.statistics.permutation import paired_test
+from assay.studies.simulate.explained import Explained, Lesson, explained, lessons, read, uniform, write
 from assay.training.classifier import task_loss
 from assay.training.encoded import encode_dataset
 from assay.training.four_splits import four_splits
-from assay.training.teaching import Student, TeachingLoss, divergence
-from families import TEXTS, fresh, model_of
+from assay.training.teaching import Student, TeachingLoss, divergence, simulation_loss
+from families import TEXTS, fresh, model_of, precise
 from stock import encoded
 
 # --- losses --------------------------------------------------------------------------------------------------------
@@ -48,6 +51,35 @@ def test_padding_adds_nothing_to_the_divergence():
     teacher, student = torch.tensor([[0.7, 0.3]]), torch.tensor([[0.4, 0.6]])
     padded = [torch.cat([p, torch.zeros(1, 3)], 1) for p in (teacher, student)]
     assert float(divergence(*padded)) == pytest.approx(float(divergence(teacher, student)))
+
+
+def test_the_loss_of_the_answers_is_a_mean_over_texts():
+    """Minus the log of the probability of the teacher's class, or the squared distance to its score."""
+    rng = np.random.default_rng(0)
+    outputs, classes, scores = rng.normal(size=(6, 3)), rng.integers(0, 3, 6), rng.normal(size=6)
+    logs = outputs - np.log(np.exp(outputs).sum(1, keepdims=True))
+    found = float(simulation_loss(torch.from_numpy(outputs), torch.from_numpy(classes)))
+    assert found == pytest.approx(-logs[np.arange(6), classes].mean())
+    found = float(simulation_loss(torch.from_numpy(outputs[:, :1]), torch.from_numpy(scores)))
+    assert found == pytest.approx(((outputs[:, 0] - scores) ** 2).mean())
+
+
+@pytest.mark.parametrize("normaliser", NORMALISERS)
+def test_a_student_explains_itself_by_its_own_heads(normaliser):
+    """Softmax over tokens of its logits, weighted by its normalised parameters; or by its last layer alone."""
+    model = precise("bert")
+    batch = model.batch(encoded(model, ("the film is bright and funny", "a modest pleasure")))
+    heads = model.head_logits(batch)[1]
+    for last, own in ((False, heads), (True, heads[:, heads.shape[1] // 2 :])):
+        student = Student(model, normaliser, last=last).eval()
+        with torch.no_grad():
+            student.phi += 0.1 * torch.arange(len(student.phi))
+            found = student.explained(batch)[1]
+        weights = normalise(student.phi.detach(), normaliser)
+        for row, logits, n in zip(found, own, batch.mask.sum(1).tolist(), strict=True):
+            truth = (weights[:, None] * logits[:, :n]).sum(0).softmax(0)
+            assert torch.allclose(row[:n], truth)
+            assert (row[n:] == 0).all()
 
 
 def _item(model, labels=(0, 1, 2, 0, 1)):
@@ -134,6 +166,23 @@ def test_intervals_cover_both_students_and_texts():
     assert alone.value == pytest.approx((same == teacher).mean())
 
 
+@pytest.mark.parametrize("agreeing", [False, True])
+def test_the_interval_follows_from_the_mean_squares(agreeing):
+    """Crossed samples: mean ± t(S - 1) sqrt((MS students + MS texts - MS all) / SN), never less than either alone."""
+    rng = np.random.default_rng(7)
+    table = 2 * rng.normal(size=(5, 1)) + 2 * rng.normal(size=(1, 9)) + rng.normal(size=(5, 9))
+    if agreeing:
+        table -= table.mean(1, keepdims=True)
+    students, texts = (n * table.mean(axis).var(ddof=1) for axis, n in ((1, 9), (0, 5)))
+    variance = max(students + texts - table.var(ddof=1), students, texts) / table.size
+    assert (variance == texts / table.size) == agreeing
+    for confidence in (0.9, 0.99):
+        half, found = stdtrit(4, (1 + confidence) / 2) * np.sqrt(variance), over_seeds_and_texts(table, confidence)
+        assert (found.low, found.high) == pytest.approx((table.mean() - half, table.mean() + half))
+        assert detectable_mean(table, confidence, 0.7) == pytest.approx(half + stdtrit(4, 0.7) * np.sqrt(variance))
+    assert math.isinf(detectable_mean(table[:1]))
+
+
 def test_one_student_tells_nothing_about_others():
     parts = np.array([[1.0, 0.0, 1.0]])
     assert over_seeds_and_texts(parts, limits=(0.0, 1.0)) == Interval(pytest.approx(2 / 3), 0.0, 1.0, 1)
@@ -174,6 +223,30 @@ def test_a_shuffled_control_has_the_same_entropy():
     other = shuffled(values, np.random.default_rng(1))
     assert entropy(other) == pytest.approx(entropy(values)) == pytest.approx(scipy_entropy(values))
     assert not np.allclose(other, values)
+
+
+def test_every_student_has_shuffled_shares_of_its_own():
+    """The same shares on any token, the first and last, which are special, included; equal on average."""
+    row = Explained(np.array([8, 4, 2, 1, 1], np.float32), np.arange(5), (), np.arange(5))
+    own = np.array([8, 4, 2, 1, 1]) / 16
+
+    def mixed(seed, content="a"):
+        return Lesson(None, control="shuffled", seed=seed).shares([row], [content])[0]
+
+    found = np.array([mixed(seed) for seed in range(2000)])
+    assert np.allclose(np.sort(found), np.sort(own))
+    assert np.allclose(found.mean(0), 0.2, atol=0.02)
+    assert np.allclose(mixed(3), mixed(3))
+    assert len({tuple(mixed(3, content)) for content in "abcdef"}) > 1
+
+
+def test_temperatures_are_absolute_or_in_units_of_the_spread():
+    rows = [Explained(np.array(s, np.float32), np.arange(3), (), np.arange(3)) for s in ([1, -2, 4], [10, 40, -20])]
+    unit = np.mean([np.std(row.scores) for row in rows])
+    for lesson, t in ((Lesson(0.1), 0.1), (Lesson(2.0), 2.0), (Lesson(2.0, relative=True), 2.0 * unit)):
+        for row, found in zip(rows, lesson.shares(rows, ["a", "b"]), strict=True):
+            odds = np.exp((row.scores - row.scores.max()) / t)
+            assert np.allclose(found, odds / odds.sum())
 
 
 def test_explanations_are_kept_and_become_shares_of_positions(tmp_path):
@@ -233,7 +306,7 @@ def test_four_splits_are_disjoint_and_fixed_by_the_seed():
     )  # repeats, an empty one
     splits = four_splits(data)
     parts = [{e.text for e in part} for part in (splits.students, splits.outer, splits.validation, splits.test)]
-    assert sorted(map(len, parts)) == [20, 20, 40, 120]
+    assert list(map(len, parts)) == [120, 20, 20, 40]
     assert len(set().union(*parts)) == 200
     assert four_splits(data).test.fingerprint == splits.test.fingerprint != four_splits(data, 1).test.fingerprint
     few, many, other = splits.drawn(10, 3), splits.drawn(30, 3), splits.drawn(10, 4)
@@ -291,6 +364,23 @@ def test_verdicts_tell_teaching_from_regularisation():
     assert 0 < found["idle"].gains["none"].power < 0.05
 
 
+@pytest.mark.parametrize(("students", "texts", "seed_sd"), [(6, 100, 0.0), (10, 100, 0.0), (10, 400, 0.04)])
+def test_the_gain_that_is_said_to_be_found_four_times_in_five_is(students, texts, seed_sd):
+    """By the whole rule, on other texts, too: by the spread over seeds alone, 10 students would find it in 40 %."""
+    rng = np.random.default_rng(6)
+
+    def gain(size):
+        outputs = {}
+        for name, more in (("none", 0.0), ("m", size), ("shuffled m", 0.0)):
+            rate = more + rng.uniform(0.1, 0.6, texts) + seed_sd * rng.standard_normal((students, 1))
+            outputs[name] = (rng.random((students, texts)) > rate).astype(np.int64)
+        return judge(outputs, np.zeros(texts, np.int64), {"m": "shuffled m"}, "none")["m"].gains["none"]
+
+    said = float(np.mean([gain(0.0).power for _ in range(60)]))
+    found = [gain(said).clear == 1 for _ in range(250)]
+    assert 0.68 < np.mean(found) < 0.9
+
+
 def test_five_students_give_no_verdict():
     found = _judged({"none": 0.6, "good": 0.9, "shuffled good": 0.6}, students=5)
     assert found["good"].verdict == "undecided"
@@ -322,6 +412,56 @@ def test_more_methods_need_more_students():
         found = _judged(skills, students=students)
         assert {found[name].verdict for name in "abc"} == {verdict}
         assert math.isinf(found["a"].gains["none"].power) == (verdict == "undecided")
+
+
+def test_p_values_are_holms_over_the_methods_of_each_question():
+    skills = {"none": 0.7, "a": 0.712, "b": 0.76, "c": 0.705, "uniform": 0.7}
+    skills |= {f"shuffled {m}": s for m, s in zip("abc", (0.7, 0.75, 0.69), strict=True)}
+    found = _judged(skills, students=9)
+    others = ["uniform", *(f"shuffled {m}" for m in "abc")]  # controls against none, a family of their own
+    for controls in (dict.fromkeys("abc", "none"), {m: f"shuffled {m}" for m in "abc"}, dict.fromkeys(others, "none")):
+        raw = [paired_test(found[m].students, found[c].students) for m, c in controls.items()]
+        order = np.argsort(raw)
+        truth = np.maximum.accumulate([min(1.0, (len(raw) - i) * raw[j]) for i, j in enumerate(order)])
+        assert [found[list(controls)[j]].gains[list(controls.values())[j]].p for j in order] == pytest.approx(truth)
+        assert len(set(raw)) == len(raw), "ties would hide the order"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "clear"),
+    [(0.01, 0.2, 0.05, 1), (-0.2, -0.01, 0.05, -1), (-0.01, 0.2, 0.01, 0), (0.01, 0.2, 0.06, 0), (-0.2, 0.01, 0.01, 0)],
+)
+def test_a_clear_gain_needs_both_the_test_and_the_interval(low, high, p, clear):
+    assert Gain("none", Interval((low + high) / 2, low, high, 8), p, 0.1).clear == clear
+
+
+def test_a_result_is_underlined_if_its_quartiles_are_above_those_of_none():
+    """Students that agree on so many of 10 texts; quartiles 4 to 6 against 5 to 7, then 7 to 9."""
+
+    def rows(*right):
+        return np.array([[0] * n + [1] * (10 - n) for n in right])
+
+    none = rows(3, 4, 5, 6, 7)
+    for better, underlined in (
+        (rows(4, 5, 6, 7, 8), False),
+        (rows(5, 6, 7, 8, 9), False),
+        (rows(6, 7, 8, 9, 10), True),
+    ):
+        assert judge({"none": none, "m": better}, np.zeros(10, np.int64), {}, "none")["m"].underlined == underlined
+
+
+def test_intervals_end_where_scores_do():
+    """Agreements differ by at most 1, correlations by 2."""
+    rng = np.random.default_rng(8)
+    teacher = rng.normal(size=30)
+    outputs = {"none": np.stack([-teacher, teacher]), "m": np.stack([teacher, -teacher]) + rng.normal(size=(2, 30))}
+    found = judge(outputs, teacher, {}, "none")["m"]
+    assert (found.mean.low, found.mean.high) == (-1, 1)
+    assert (found.gains["none"].interval.low, found.gains["none"].interval.high) == (-2, 2)
+    classes = {name: (rows > 0).astype(np.int64) for name, rows in outputs.items()}
+    found = judge(classes, (teacher > 0).astype(np.int64), {}, "none")["m"]
+    assert (found.mean.low, found.mean.high) == (0, 1)
+    assert (found.gains["none"].interval.low, found.gains["none"].interval.high) == (-1, 1)
 
 
 def test_controls_do_not_cost_the_methods_power():

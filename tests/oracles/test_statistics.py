@@ -207,6 +207,13 @@ def test_the_detectable_difference_is_found_in_80_percent(n):
     assert np.mean(sign_flips(strict, permutations=2000) <= 0.005) == pytest.approx(0.5, abs=0.06)
 
 
+@pytest.mark.parametrize(("n", "alpha"), [(6, 0.05), (7, 0.05 / 3), (8, 0.05 / 4)])
+def test_so_is_that_of_as_few_as_can_be_significant(n, alpha):
+    """All signs must then agree; by t alone, which knows nothing of signs, six examples would find it in 60 %."""
+    d = generator("fewest", n).normal(detectable(2.0, n, alpha=alpha), 2.0, (4000, n))
+    assert np.mean(sign_flips(d) <= alpha) == pytest.approx(0.8, abs=0.03)
+
+
 @pytest.mark.parametrize("levels", [2, 5, 1000])  # many ties, some, hardly any
 def test_ranks_and_their_correlation_are_those_of_scipy(levels: int) -> None:
     draws = np.random.default_rng(levels)

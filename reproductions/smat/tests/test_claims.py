@@ -12,12 +12,13 @@ import pytest
 
 from assay.experiments.archive import PackedRecord
 from assay.experiments.store import Record, key_of
-from assay.statistics.claims import Outcome, Verdict
+from assay.statistics.claims import Criterion, Outcome, Statement, Verdict, judge
 from reproductions.smat.claims import AUC, CLAIMS, NORMALISERS, STATIC, active_gap, lateness
 from reproductions.smat.evidence import Evidence, Gain, Place, Room, evidence
 from reproductions.smat.findings import findings
 from reproductions.smat.page import INDEX, PARTS, RECORDS, page, read
 from reproductions.smat.published import ALL, LAST, OWN, SMAT, columns, published, short_name
+from reproductions.smat.tables import _line, _more, claim_table
 from reproductions.smat.teaching import FURTHER, taught
 
 TEXTS, SEEDS = 300, 8
@@ -212,6 +213,27 @@ def test_teaching_is_told_from_regularisation() -> None:
     assert {t.verdict for t in taught(five).values()} == {"undecided"}
 
 
+def test_verdicts_are_corrected_for_the_methods_that_have_controls() -> None:
+    given = room(PAPER | {"shuffled gradient": 0.65} | {f"shuffled {name}": 0.7 for name in (ALL, SMAT)})
+    found = taught(given)
+    assert set(found) == {"gradient", ALL, SMAT, OWN}
+    for method, words in found.items():
+        assert words.over_none == given.gain(method, "none").interval(1 - 0.05 / 3)
+        assert words.detectable == given.gain(method, "none").detectable(1 - 0.05 / 3)
+    assert found[SMAT].over_shuffled == given.gain(SMAT, f"shuffled {SMAT}").interval(1 - 0.05 / 3)
+
+
+def test_normalisers_are_compared_seed_by_seed() -> None:
+    first, second = room(PAPER), room(PAPER, seed=1)
+    second = Room(first.answers, second.outputs)
+    e = Evidence({("sst", "students"): {125: first}, ("sst", "softmax"): {125: second}})
+    found = e.between("sst", 125, OWN, "students", "softmax")
+    truth = [(a == first.answers).mean() - (b == first.answers).mean()
+             for a, b in zip(first.outputs[OWN], second.outputs[OWN], strict=True)]  # fmt: skip
+    assert found.parts.mean(1) == pytest.approx(truth)
+    assert len(set(truth)) > 1
+
+
 def test_the_detectable_gain_is_found_four_times_in_five() -> None:
     """Students and texts drawn anew, with a true gain of the size that is said to be detectable."""
     rng = np.random.default_rng(0)
@@ -224,9 +246,54 @@ def test_the_detectable_gain_is_found_four_times_in_five() -> None:
     assert 0.74 < np.mean(found) < 0.88
 
 
+def test_the_findings_say_what_could_not_be_seen() -> None:
+    """Students at the floor, the paper's gains beside what such students could show here, a wide margin."""
+    e = made_up(PAPER)
+    text = findings(e)
+    majority = 100 * np.bincount(e.rooms["sst", "students"][125].answers).max() / TEXTS
+    assert f"always giving the most frequent answer reaches {majority:.1f}. Gains over none" in text
+    own = 100 * taught(e.rooms["sst", "students"][125])[OWN].detectable
+    assert f"8.0 to 9.8 points; of such students, a gain of {own:.1f} would have been found here." in text
+    e = made_up(PAPER | dict.fromkeys(("none", OWN), 0.5))
+    assert "reaches" in (text := findings(e))
+    assert "which they do not clearly exceed: they hardly learnt" in text
+    noisy = scored(dict.fromkeys((*PAPER, *(f"shuffled {m}" for m in (ALL, SMAT))), 0.7))
+    few = Room((noisy.answers > 0).astype(int)[:40], {m: (rows > 0)[:, :40] for m, rows in noisy.outputs.items()})
+    of_few = findings(replace(e, rooms={("sst", "students"): {125: few}}))
+    assert "would have been found here, so any of these could be missed" in of_few
+    assert f"over `{ALL}` (the best of the static methods by these very scores)" in text
+    e.plausible["movies", AUC]["random"] = {str(i): 0.77 for i in range(60)}  # type: ignore[index]
+    assert "Random scores are 0.0" in findings(e)
+    e.plausible["movies", AUC]["random"] = {str(i): 0.5 for i in range(60)}  # type: ignore[index]
+    assert "Random scores are" not in findings(e)
+
+
+def test_what_would_decide_a_claim_is_said_of_what_it_is_about() -> None:
+    """Reviews for plausibility, students for gains; thousands of students are no advice."""
+    e = made_up(PAPER)
+    shaky = {str(i): 0.8 + 0.3 * (-1) ** i for i in range(60)}
+    e.plausible["movies", AUC][SMAT] = shaky  # type: ignore[index]
+    e.plausible["movies", AUC].update({m: {str(i): 0.77 for i in range(60)} for m in STATIC})  # type: ignore[attr-defined]
+    row = next(line for line in claim_table(e).splitlines() if line.startswith("| 4 |"))
+    assert "times as many reviews would decide" in row
+    for gain, words in ((0.003, "as many students and test texts"), (1e-4, "too close to 0 to say")):
+        noise = np.random.default_rng(0).choice([-0.1, 0.1], (8, 300))
+        statement = Statement("", Criterion.above(0.0), Gain(noise - noise.mean() + gain))
+        assert words in _more(judge([statement]))
+
+
+def test_the_reach_of_no_better_than_lies_beyond_its_margin() -> None:
+    gain = Gain(np.random.default_rng(0).standard_normal((8, 300)))
+    finding = judge([Statement("", Criterion.not_above(0.01), gain)]).findings[0]
+    assert finding.outcome is Outcome.UNDECIDED
+    assert f"a difference of {gain.detectable(0.95) + 0.01:.3f} would" in _line(finding, 0.95)
+
+
 def test_places_of_heads_and_names_and_published_numbers() -> None:
     assert lateness(np.array([[[0.0], [1.0]]])).values.tolist() == [0.5]
     assert active_gap(made_up(PAPER)).values[0] == pytest.approx(0.3)
+    grid = {"data": "movies", "active": [[True, False], [True, False]], "heads": [[0.9, 0.5, 0.7, 0.4]]}
+    assert active_gap(Evidence(oracle={"agreement": [grid]})).values == pytest.approx([0.8 - 0.45])
     assert (short_name("shuffled scaffold(meta=implicit)"), short_name("attention_logits")) == (f"shuffled {SMAT}", ALL)
     assert columns(1, "imdb") == ["500", "1000", "2000"]
     assert str(published()[1, "imdb", SMAT, "500"]) == "91.48 [91.40:91.56]"

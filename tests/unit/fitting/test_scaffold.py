@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +22,10 @@ from assay.explainers.learned.parts.seen import text_mark
 from assay.explainers.learned.scaffold import HeadWeights, Scaffold
 from assay.fitting.methods.scaffold import ScaffoldFit
 from assay.fitting.run import FitRun
-from assay.fitting.scaffold import HeadSearch, fit_heads, search_heads
+from assay.fitting.scaffold import HeadSearch, Teaching, fit_heads, search_heads
 from assay.models.head_weights import normalise
 from assay.models.load import load_model
-from assay.training.bilevel import Bilevel
+from assay.training.bilevel import Bilevel, Update
 from assay.training.encoded import encode_dataset
 from assay.training.students import untrained
 from assay.training.teaching import Student
@@ -77,10 +79,12 @@ def planted_heads(data: Dataset) -> dict[str, torch.Tensor]:
 
 
 def planted(
-    meta_rate: float = 0.05, seed: int = 0, folder: Path | None = None, **more: object
+    meta_rate: float = 0.05, seed: int = 0, folder: Path | None = None, *, double: bool = False, **more: object
 ) -> tuple[object, object]:
     learnt, outer, held_out = texts(32, 1), texts(64, 2), texts(200, 3)
     student = untrained(small_bert(), seed)
+    if double:
+        student.hf.double()
     encoded = [encode_dataset(student, data, progress=False) for data in (learnt, outer, held_out)]
     settings = ScaffoldFit(**{**QUICK, "epochs": 8, "meta_rate": meta_rate, "seed": seed, **more})
     run = FitRun(folder=folder, progress=False, save_seconds=0.0)
@@ -148,13 +152,86 @@ def test_steps_of_the_heads_are_those_of_adam() -> None:
     leaf = search.phi.clone().requires_grad_()
     optimiser = torch.optim.Adam([leaf], 0.01)
     rng = torch.Generator().manual_seed(0)
-    for scale in (1.0, 0.1, 100.0, 1e-3):
+    for scale in (1e-6, 1.0, 0.1, 100.0, 1e-3):  # the first: no second epsilon under the root
         gradient = scale * torch.randn(5, generator=rng)
         search.move(gradient, 0.01, 5.0)
         leaf.grad = gradient.clone()
         torch.nn.utils.clip_grad_norm_([leaf], 5.0)
         optimiser.step()
     assert torch.allclose(search.phi, leaf, atol=1e-6)
+
+
+def test_a_fit_takes_the_steps_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real steps in float64: SGD towards the present heads, then the heads by finite differences of two more steps.
+
+    The student's step: L_sim + beta KL(heads' explanation || its own), clipped, then with weight decay. The heads':
+    from the student after it, on the same texts, examined on others, in turn.
+    """
+    seen: list[tuple[object, ...]] = []
+    gradients, exams, after, move, exam = [], [], Teaching.after_step, HeadSearch.move, Teaching._exam
+
+    def noted(self: Teaching, search: HeadSearch, item: object) -> None:
+        seen.append((copy.deepcopy(search.student), search.phi.clone(), item))
+        after(self, search, item)
+
+    monkeypatch.setattr(Teaching, "after_step", noted)
+    monkeypatch.setattr(HeadSearch, "move", lambda self, g, *a: (gradients.append(g), move(self, g, *a)))
+    monkeypatch.setattr(Teaching, "_exam", lambda self, n: exams.append(exam(self, n)) or exams[-1])
+    settings = {"epochs": 2, "steps": 2, "clip": 0.3, "weight_decay": 0.1, "beta": 3.0, "normaliser": "softmax"}
+    planted(**settings, double=True)
+    update, heads = Update(0.1, 0.3, 0.1), planted_heads(texts(32, 1))
+
+    def lesson(item: object, phi: torch.Tensor) -> torch.Tensor:
+        rows = [phi.softmax(0) @ heads[e.content].double() for e in item.examples]
+        return torch.nn.utils.rnn.pad_sequence([row.softmax(0) for row in rows], batch_first=True)
+
+    def stepped(student: Student, item: object, phi: torch.Tensor) -> Student:
+        student = copy.deepcopy(student)
+        outputs, own = student.explained(item.batch)
+        taught = lesson(item, phi)
+        kl = torch.nn.functional.kl_div(own.log(), taught, reduction="batchmean")
+        loss = torch.nn.functional.cross_entropy(outputs, item.gold) + 3.0 * kl
+        found = dict(zip(names, torch.autograd.grad(loss, list(student.parameters())), strict=True))
+        new = update({n: p.detach() for n, p in student.named_parameters()}, found)
+        with torch.no_grad():
+            for name, p in student.named_parameters():
+                p.copy_(new[name])
+        return student
+
+    def later(phi: torch.Tensor, student: Student, item: object, asked: object) -> float:
+        for _ in range(2):
+            student = stepped(student, item, phi)
+        with torch.no_grad():
+            return float(torch.nn.functional.cross_entropy(student(asked.batch), asked.gold))
+
+    names = [name for name, _ in seen[0][0].named_parameters()]
+    assert len(seen) == len(exams) == 4
+    assert seen[0][0].normaliser == "softmax"  # of the student, too
+    for (before, phi, _), (student, now, item) in pairwise(seen):
+        assert not torch.equal(now, phi)
+        for p, q in zip(stepped(before, item, now).parameters(), student.parameters(), strict=True):
+            assert torch.allclose(p, q, atol=1e-9)
+    for (student, phi, item), asked, gradient in zip(seen, exams, gradients, strict=True):
+        ways = 1e-4 * torch.eye(HEADS).double()
+        ends = [[later(phi + s * e, student, item, asked) for s in (1, -1)] for e in ways]
+        truth = torch.tensor([(a - b) / 2e-4 for a, b in ends]).double()
+        assert torch.allclose(gradient, truth, rtol=1e-3, atol=1e-3 * float(truth.abs().max()))
+    everything = [tuple(row.tolist()) for asked in exams for row in asked.batch.ids]
+    assert len(set(everything)) == len(everything) == 64
+
+
+def test_lessons_exams_and_validation_are_the_texts_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+
+    def stopped(student: object, heads: object, *encoded: object) -> None:
+        found.extend({e.text for e in part.examples} for part in encoded[:3])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("assay.fitting.scaffold.search_heads", stopped)
+    given = [texts(n, seed) for n, seed in ((30, 1), (20, 2), (15, 3))]
+    with pytest.raises(KeyboardInterrupt):
+        fit_heads(toys.bert(seed=3), *given, ScaffoldFit(**QUICK), FitRun(progress=False))
+    assert found == [{e.text for e in part} for part in given]
 
 
 # --- as a method ---------------------------------------------------------------------------------------------------

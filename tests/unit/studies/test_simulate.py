@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -98,6 +99,21 @@ def test_the_papers_weights_are_used_and_others_tried(room: Path, tmp_path: Path
     assert {task.seed for task in trials} == {10_000}
     given = students(plan_of(room, tmp_path, "lime(samples=20)", beta=3.0))
     assert {job.task.beta for job in given if job.tags["method"] == "lime(samples=20)"} == {3.0}
+
+
+def test_beta_and_temperature_of_the_papers_methods(room: Path, tmp_path: Path) -> None:
+    """As in its code: 5 for attention, .2 for gradients; temperature .1 for gradient x input, .5 for integrated."""
+    integrated = "integrated_gradients(steps=10, baseline=zero)"
+    methods = f"attention_logits, gradient, gradient_x_input, {integrated}"
+    tasks = {job.tags["method"]: job.task for job in students(plan_of(room, tmp_path, methods))}
+    for name, beta, temperature in (
+        ("attention_logits", 5.0, None),
+        ("gradient", 0.2, 1.0),
+        ("gradient_x_input", 0.2, 0.1),
+        (integrated, 0.2, 0.5),
+    ):
+        for task in (tasks[name], tasks[f"shuffled {name}"]):
+            assert (task.beta, task.lesson.temperature, task.lesson.relative) == (beta, temperature, False)
 
 
 def test_the_last_layer_teaches_the_last_layer(room: Path, tmp_path: Path) -> None:
@@ -301,6 +317,56 @@ def test_quality_estimation_reads_both_segments(tmp_path: Path) -> None:
         parts = [[i for i, span in enumerate(row.spans) if span.segment == side] for side in (0, 1)]
         ours = [sum(row.scores[u] for u in {row.unit_of[i] for i in part}) for part in parts]
         assert np.allclose(ours, [explained[part].sum() for part in parts], atol=1e-5)
+
+
+def test_no_student_sees_the_texts_of_another_purpose(
+    room: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Taught its own draw, stopped by the validation texts, heads found with the outer ones; test texts only test."""
+    seen: dict[str, list[tuple[object, ...]]] = {"fine_tune": [], "fit_heads": [], "examined": []}
+
+    def noted(module: str, name: str) -> None:
+        whole = getattr(sys.modules[f"assay.studies.simulate.{module}"], name)
+        watched = lambda *args, **more: (seen[name].append(args), whole(*args, **more))[1]  # noqa: E731
+        monkeypatch.setattr(f"assay.studies.simulate.{module}.{name}", watched)
+
+    for module, name in (
+        ("tasks", "fine_tune"),
+        ("scaffold", "fit_heads"),
+        ("tasks", "examined"),
+        ("scaffold", "examined"),
+    ):
+        noted(module, name)
+    teacher, data = str(room / "teacher"), str(room / "texts.csv")
+    options = {**SETTINGS, "sizes": (24,), "beta": 2.0}
+    found = assay.simulate(teacher, data, "scaffold(beta=3.0)", store=tmp_path, progress=False, **options)
+    assert found.status.ok, found.status.reasons
+    jobs = list(found.status.plan.jobs.values())
+    splits = students(found.status.plan)[0].task.room.splits()
+    said = {e.content: p.label for part in (splits.students, splits.outer, splits.validation, splits.test)
+            for e, p in zip(part, load_model(teacher).predict(list(part)), strict=True)}  # fmt: skip
+
+    def contents(data: object) -> list[str]:
+        return [e.content for e in data]
+
+    assert len(seen["fine_tune"]) == 2 * 4  # none, uniform, fresh and shuffled
+    for model, train, validation, recipe in seen["fine_tune"]:
+        assert contents(train) == contents(splits.drawn(24, recipe.seed))
+        assert contents(validation) == contents(splits.validation)
+        for example in (*train, *validation):
+            assert model.labels[example.label] == said[example.content]
+    assert {recipe.seed for *_, recipe in seen["fine_tune"]} == {0, 1}
+    assert [args[4].seed for args in seen["fit_heads"]] == [0, 1]
+    for _, learnt, outer, validation, settings, _ in seen["fit_heads"]:
+        assert contents(learnt) == contents(splits.drawn(24, settings.seed))
+        assert contents(outer) == contents(splits.outer)
+        assert contents(validation) == contents(splits.validation)
+    assert len(seen["examined"]) == 2 * 5
+    for model, test in seen["examined"]:
+        assert [(e.content, model.labels[e.label]) for e in test] == [(e.content, said[e.content]) for e in splits.test]
+    betas = {job.tags["method"]: Store(tmp_path).get(job.key).rows["beta"] for job in jobs if "size" in job.tags}
+    name = "scaffold(beta=3.0)"
+    assert betas == {name: 3.0, f"{name}, own student": 3.0, f"shuffled {name}": 3.0, "none": 0.0, "uniform": 2.0}
 
 
 def test_an_explainer_that_saw_the_test_texts_is_refused(room: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from assay.statistics.bootstrap import Interval
 from assay.statistics.preferences.crossed import crossed_error
@@ -71,6 +72,15 @@ def over_seeds_and_texts(
     half = 0.0 if error.variance == 0 else error.half_width(confidence)
     half = math.inf if math.isnan(half) else half
     return Interval(mean, max(limits[0], mean - half), min(limits[1], mean + half), students)
+
+
+def detectable_mean(parts: Reals, confidence: float = 0.95, power: float = 0.8) -> float:
+    """The smallest mean whose interval over students and texts would exclude 0 with this power; infinite for one."""
+    bounds, df = over_seeds_and_texts(parts, confidence), min(parts.shape) - 1
+    if df < 1:
+        return math.inf
+    half = (bounds.high - bounds.low) / 2
+    return half * (1 + float(stdtrit(df, power) / stdtrit(df, (1 + confidence) / 2)))
 
 
 def quartiles(scores: Reals) -> tuple[float, float, float]:

@@ -15,7 +15,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.evaluation.simulability.scores import Reals, contributions, over_seeds_and_texts, quartiles, silent
+from assay.evaluation.simulability.scores import (
+    Reals,
+    contributions,
+    detectable_mean,
+    over_seeds_and_texts,
+    quartiles,
+    silent,
+)
 from assay.statistics.bootstrap import Interval
 from assay.statistics.permutation import holm, paired_test
 from assay.statistics.power import detectable
@@ -44,7 +51,7 @@ class Gain:
     control: str
     interval: Interval  # over seeds and texts
     p: float  # paired test over seeds, corrected for the number of methods
-    power: float  # the smallest difference that these seeds detect with 80 % power; infinite if none, or unknown
+    power: float  # the smallest difference that is clear with 80 % power, about; infinite if none, or unknown
 
     @property
     def clear(self) -> int:
@@ -84,12 +91,12 @@ def judge(
     p = _corrected({pair: _test(*(scores[name] for name in pair)) for pair in compared}, none, methods)
     gains: dict[str, dict[str, Gain]] = {name: {} for name in outputs}
     for method, control in compared:
-        difference = scores[method] - scores[control]
-        interval = over_seeds_and_texts(parts[method] - parts[control], limits=(least - 1, 1 - least))
+        difference, apart = scores[method] - scores[control], parts[method] - parts[control]
+        interval = over_seeds_and_texts(apart, limits=(least - 1, 1 - least))
         alpha = ALPHA / max(len(methods), 1)  # what Holm asks of the clearest difference
         sd = float(difference.std(ddof=1)) if len(difference) > 1 else math.nan
         # equal students say nothing about how far others differ
-        power = detectable(sd, len(difference), alpha=alpha) if sd > 0 else math.inf
+        power = max(detectable(sd, len(difference), alpha=alpha), detectable_mean(apart)) if sd > 0 else math.inf
         gains[method][control] = Gain(control, interval, p[method, control], power)
     enough = min(map(len, scores.values())) >= fewest(len(methods)) and not silent(outputs.values())
     quarters = {name: quartiles(rows) for name, rows in scores.items()}
