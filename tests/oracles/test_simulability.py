@@ -12,6 +12,7 @@ from scipy.stats import entropy as scipy_entropy
 from scipy.stats import pearsonr
 
 from assay.core.errors import InputError, SpecError
+from assay.core.notices import unsaid
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.evaluation.simulability.scores import (
@@ -23,8 +24,10 @@ from assay.evaluation.simulability.scores import (
 )
 from assay.evaluation.simulability.shares import entropy, shares, shuffled
 from assay.evaluation.simulability.verdict import FEWEST, fewest, judge
+from assay.masking.special_tokens import token_names
+from assay.masking.units import divide
 from assay.statistics.bootstrap import Interval
-from assay.studies.simulate.explained import Lesson, explained, lessons, read, uniform, write
+from assay.studies.simulate.explained import Lesson, explained, read, uniform, write
 from assay.training.classifier import task_loss
 from assay.training.encoded import encode_dataset
 from assay.training.four_splits import four_splits
@@ -182,8 +185,7 @@ def test_explanations_are_kept_and_become_shares_of_positions(tmp_path):
     scores = [np.arange(1, e.players + 1, dtype=np.float32) for e in encodings]
     write(tmp_path, [explained(e, s) for e, s in zip(encodings, scores, strict=True)])
     rows = read(tmp_path)
-    values = Lesson(None).shares(rows, [e.example.content for e in encodings])
-    taught = lessons(rows, values, encodings)
+    taught = Lesson(None).taught(rows, encodings)
     for e, s in zip(encodings, scores, strict=True):
         found = taught[e.example.content]
         assert found.sum() == pytest.approx(1)
@@ -192,8 +194,10 @@ def test_explanations_are_kept_and_become_shares_of_positions(tmp_path):
     equal, told = uniform(encodings)
     assert np.allclose(equal[encodings[0].example.content], 1 / len(encodings[0]))
     assert told == pytest.approx(np.mean([np.log(len(e)) for e in encodings]))
-    mixed = Lesson(None, control="shuffled").shares(rows, ["a", "b"])
-    assert np.allclose(np.sort(mixed[0]), np.sort(values[0]))
+    mixed = Lesson(None, control="shuffled").taught(rows, encodings)
+    for content, found in taught.items():
+        assert np.allclose(np.sort(mixed[content]), np.sort(found))
+        assert not np.allclose(mixed[content], found)
 
 
 def test_explanations_reach_a_student_with_another_tokenizer():
@@ -202,8 +206,8 @@ def test_explanations_reach_a_student_with_another_tokenizer():
     (theirs,), (ours,) = encoded(model_of("roberta"), text), encoded(model_of("bert"), text)
     scores = np.random.default_rng(0).random(theirs.players).astype(np.float32)
     row = explained(theirs, scores)
-    (values,) = Lesson(None).shares([row], [""])
-    found = lessons([row], [values], [ours])[ours.example.content]
+    values = shares(scores, None)
+    found = Lesson(None).taught([row], [ours])[ours.example.content]
     assert found.sum() == pytest.approx(1)
 
     def by_word(encoding, of_positions):
@@ -217,6 +221,25 @@ def test_explanations_reach_a_student_with_another_tokenizer():
     counts = np.bincount(theirs.unit_of[theirs.unit_of >= 0])
     spread = np.where(theirs.unit_of >= 0, (values / counts)[theirs.unit_of], 0)
     assert np.allclose(by_word(ours, found), by_word(theirs, spread), atol=1e-6)
+
+
+@pytest.mark.parametrize(("student", "limit"), [("roberta", 64), ("bert", 8)])
+def test_a_shuffled_control_keeps_the_entropy_for_any_student(student, limit):
+    """Special tokens, and words past the student's limit, have no token of the student; no other token gets theirs."""
+    text = ("the film is bright and funny but the soup was bad",)
+    with unsaid("length"):
+        (theirs,), (ours,) = encoded(model_of("bert"), text), encoded(model_of(student).limited(limit), text)
+    theirs = divide(model_of("bert").encode(theirs.example), "token", None, token_names(model_of("bert"), "ranked"))
+    scores = np.full(theirs.players, 0.01, np.float32)
+    scores[0] = scores[-2] = 1.0  # [CLS], and a word at the end
+    row = explained(theirs, scores)
+    told, mixed = (Lesson(None, control=c).taught([row], [ours])[text[0] + "\x1e\x1e"] for c in (None, "shuffled"))
+    assert told.sum() == mixed.sum() == pytest.approx(1)
+    assert entropy(mixed) == pytest.approx(entropy(told), abs=1e-5)
+    special = [span.segment < 0 for span in ours.spans]
+    assert told[special].sum() == mixed[special].sum() == 0
+    if ours.unseen:
+        assert np.allclose(told[np.invert(special)], 1 / (len(ours) - sum(special)))
 
 
 # --- splits --------------------------------------------------------------------------------------------------------
