@@ -17,6 +17,7 @@ from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.evaluation.simulability.scores import (
     contributions,
+    learnt,
     most_frequent,
     over_seeds_and_texts,
     silent,
@@ -278,12 +279,13 @@ def _judged(skills, students=10, texts=600, spread=0.005):
     """Students that agree with given probabilities, which differ a little from seed to seed."""
     rng = np.random.default_rng(5)
     noise = rng.normal(0, spread, students)
+    teacher = np.arange(texts) % 2
     outputs = {
-        name: (rng.random((students, texts)) > (skill + noise)[:, None]).astype(np.int64)
+        name: (rng.random((students, texts)) > (skill + noise)[:, None]) ^ (teacher > 0)
         for name, skill in skills.items()
     }
     controls = {name: f"shuffled {name}" for name in skills if f"shuffled {name}" in skills}
-    return judge(outputs, np.zeros(texts, np.int64), controls, "none")
+    return judge({name: rows.astype(np.int64) for name, rows in outputs.items()}, teacher, controls, "none")
 
 
 def test_verdicts_tell_teaching_from_regularisation():
@@ -325,7 +327,8 @@ def test_students_that_learnt_nothing_show_nothing():
     """One answer to all texts: no difference, but none was to be seen; a gain of 0.0 points is no power."""
     one, two = np.zeros((8, 50), np.int64), np.tile([0, 1], (8, 25))
     teacher = np.arange(50) % 3 % 2
-    for rows, verdict in ((one, "undecided"), (two, "no effect found")):
+    able = np.tile(np.where(np.arange(50) < 1, 1 - teacher, teacher), (8, 1))  # wrong on one text
+    for rows, verdict in ((one, "undecided"), (two, "undecided"), (able, "no effect found")):
         found = judge({"none": rows, "m": rows, "shuffled m": rows}, teacher, {"m": "shuffled m"}, "none")["m"]
         assert found.verdict == verdict
         assert math.isinf(found.gains["none"].power)
@@ -333,6 +336,25 @@ def test_students_that_learnt_nothing_show_nothing():
     assert not silent([one, two])
     assert most_frequent(np.repeat([1, 0], [17, 8])) == 0.68
     assert most_frequent(np.array([0.5, 0.5])) == 0
+
+
+def test_students_must_beat_one_answer_for_all():
+    """Students that come closer to the most frequent answer have not learnt what the teacher says."""
+    assert _judged({"none": 0.40, "m": 0.47, "shuffled m": 0.40})["m"].verdict == "undecided"
+    assert _judged({"none": 0.50, "m": 0.70, "shuffled m": 0.50})["m"].verdict == "teaches"
+    rng = np.random.default_rng(0)
+    teacher, noise = rng.normal(size=300), rng.normal(size=(3, 8, 300))
+    assert not learnt([noise[0], np.ones((8, 300))], teacher)
+    assert learnt([noise[0], noise[1] + teacher], teacher)
+
+
+def test_a_difference_below_a_point_does_not_matter():
+    """However many texts tell it from 0."""
+    for gain, verdict in ((0.008, "no effect found"), (0.03, "teaches")):
+        found = _judged({"none": 0.7, "m": 0.7 + gain, "shuffled m": 0.7}, texts=60_000, spread=0)["m"]
+        assert found.gains["none"].p < 0.01
+        assert found.gains["none"].interval.low > 0
+        assert found.verdict == verdict
 
 
 def test_more_methods_need_more_students():

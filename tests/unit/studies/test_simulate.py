@@ -127,7 +127,7 @@ def store(room: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def result(room: Path, store: Path) -> object:
-    options = {**SETTINGS, "sizes": (12, 24)}
+    options = {**SETTINGS, "sizes": (24, 12)}
     teacher, data = str(room / "teacher"), str(room / "texts.csv")
     return assay.simulate(teacher, data, "attention_logits", store=store, progress=False, **options)
 
@@ -135,6 +135,7 @@ def result(room: Path, store: Path) -> object:
 def test_scores_are_the_agreement_with_the_teacher(result: object) -> None:
     (group,) = result.students
     assert result.status.ok
+    assert list(group.judged) == [12, 24]  # sizes were given the other way round
     for size, outputs in group.outputs.items():
         for method, rows in outputs.items():
             assert group.judged[size][method].students == pytest.approx((rows == group.answers).mean(1).tolist())
@@ -190,6 +191,17 @@ def test_students_that_learnt_nothing_are_called_that(result: object) -> None:
     share = 100 * np.bincount(result.students[0].answers).max() / len(result.students[0].answers)
     assert f"always the most frequent answer: {share:.1f} %" in sentence
     assert f"always the most frequent answer: {share:.1f} %" in result.verdict[0]
+
+
+def test_students_no_better_than_one_answer_are_called_that(result: object) -> None:
+    rng = np.random.default_rng(0)
+    group = replace(result.students[0], answers=rng.integers(0, 2, 500), seeds={12: range(8)})
+    rows = {name: rng.integers(0, 2, (8, 500)) for name in group.methods}
+    (sentence,) = replace(group, outputs={12: rows}).sentences()
+    assert "no students are clearly better than always giving the most frequent answer" in sentence
+    scores = replace(group, task="regression", answers=rng.normal(size=500), outputs={12: rows})
+    (sentence,) = scores.sentences()
+    assert "no students clearly follow the teacher's scores, so explanations cannot be judged" in sentence
 
 
 def test_controls_alone_are_a_sentence_too(result: object) -> None:
