@@ -17,13 +17,14 @@ import assay
 import toys
 from assay.core.errors import SpecError, UnsupportedError
 from assay.datasets.load import load_dataset
-from assay.experiments.plan import select_jobs
+from assay.experiments.plan import make_plan, select_jobs
 from assay.experiments.store import Store
+from assay.experiments.yaml_node import YamlNode
 from assay.explainers.learned.parts.seen import text_mark
 from assay.fitting.methods.scaffold import ScaffoldFit
 from assay.models.load import load_model, save_model
 from assay.studies.simulate.explained import read
-from assay.studies.simulate.remarks import remarks
+from assay.studies.simulate.remarks import remarks, remarks_on_answers, remarks_on_shares
 from assay.studies.simulate.result import Simulated, Students, simulated
 from assay.studies.simulate.scaffold import ScaffoldTask
 from assay.studies.simulate.study import Simulate, check_unseen
@@ -235,6 +236,50 @@ def test_verdicts_say_what_they_cannot_speak_of(room: Path, tmp_path: Path, resu
         assert ("teacher was trained on all of " in said(plan)) == says
 
 
+def test_a_teacher_that_the_plan_trained_on_these_texts_is_named(room: Path, tmp_path: Path) -> None:
+    content = {
+        "name": "p",
+        "data": {"seen": str(room / "texts.csv")},
+        "models": {"trained": {"train": "bert(layers=1, width=16, heads=2, vocabulary=100)", "on": "seen"}},
+        "studies": {"simulate": {"data": "trained_on", "sizes": [10], "seeds": 1}},
+    }
+    (same,) = make_plan(YamlNode("p", "p", content), Store(tmp_path)).cells
+    (said,) = remarks(same, same.study, [10])
+    assert "trained was trained on all of texts, the texts that students learn from" in said
+
+
+def test_a_student_that_was_trained_before_is_named(room: Path, tmp_path: Path) -> None:
+    save_model(toys.bert(seed=5), tmp_path / "student")
+    (cell,) = plan_of(room, tmp_path, student=str(tmp_path / "student")).cells
+    assert remarks(cell, cell.study, [10]) == []
+    known = {"name": "reviews", "split": "train", "fingerprint": ""}
+    (tmp_path / "student" / "training.json").write_text(json.dumps({"data": {"train": known}}))
+    (said,) = remarks(cell, cell.study, [10])
+    assert said.startswith("The student student was itself trained on the train split of reviews, so it may know")
+
+
+def test_shares_that_say_nothing_are_named() -> None:
+    told = {"uniform": 3.0, "flat": 2.995, "shuffled flat": 2.995, "sharp": 0.05, "fine": 2.5}
+    flat, sharp = remarks_on_shares(told)
+    assert flat.startswith("flat told students nearly the same as uniform")
+    assert sharp.startswith("sharp told students of one token")
+    assert list(remarks_on_shares({"fine": 2.5})) == []
+
+
+def test_the_scale_of_a_teachers_scores_is_named() -> None:
+    scores = np.random.default_rng(0).normal(size=300)
+    assert list(remarks_on_answers(scores)) == []
+    for scale, says in ((26, "count for little"), (0.05, "count for more than the answers")):
+        assert says in next(remarks_on_answers(50 + scale * scores))
+
+
+def test_one_method_under_two_names_is_refused() -> None:
+    for methods in (("attention_logits", "attention_logits()"), ("scaffold", "scaffold(beta=5.0)")):
+        with pytest.raises(SpecError, match="two of them are the same method"):
+            Simulate(methods)
+    assert Simulate(("gradient", "gradient")).methods  # said twice
+
+
 def test_the_terminal_says_what_its_numbers_are(result: object) -> None:
     """They are multiplied by 100, which sentences do not do with a correlation."""
     group = result.students[0]
@@ -348,6 +393,10 @@ def test_bad_settings_get_a_sentence(room: Path, tmp_path: Path) -> None:
         Simulate(seeds=0)
     with pytest.raises(SpecError, match="sizes"):
         Simulate(sizes=())
+    with pytest.raises(SpecError, match=r"beta=0.0: give a number, above 0"):
+        Simulate(beta=0.0)  # no method would be shown to any student
+    with pytest.raises(SpecError, match="max_length=3: give a whole number, at least 4"):
+        Simulate(max_length=3)
     with pytest.raises(SpecError, match="by name"):
         assay.simulate_plan(toys.bert(), str(room / "texts.csv"), student="untrained")
 

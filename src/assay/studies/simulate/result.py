@@ -33,7 +33,7 @@ from assay.experiments.store import Store
 from assay.experiments.study import StudyCell
 from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.statistics.sentences import listed
-from assay.studies.simulate.remarks import remarks
+from assay.studies.simulate.remarks import remarks, remarks_on_answers, remarks_on_shares
 from assay.studies.simulate.scaffold import ScaffoldTask
 from assay.studies.simulate.study import NONE, SHUFFLED, UNIFORM, Simulate
 from assay.studies.simulate.tasks import StudentTask, outputs_of
@@ -154,6 +154,7 @@ def _group(cell: StudyCell, store: Store) -> Students | None:
         for size, methods in rows.items()
         if seeds[size]
     }
+    told = {name: float(np.mean(values)) for name, values in entropies.items()}
     return Students(
         cell.title,
         str(cell.tags["model"]),
@@ -164,10 +165,14 @@ def _group(cell: StudyCell, store: Store) -> Students | None:
         outputs,
         seeds,
         betas,
-        {name: float(np.mean(values)) for name, values in entropies.items()},
+        told,
         cell.study,
         cell.data.load().notes,
-        tuple(remarks(cell, cell.study, list(outputs))),
+        (
+            *remarks(cell, cell.study, list(outputs)),
+            *(remarks_on_answers(asked.rows["answers"]["students"]) if task == "regression" else ()),
+            *remarks_on_shares(told),
+        ),
     )
 
 
