@@ -15,9 +15,11 @@ from PIL import Image
 
 import assay
 import toys
-from assay.core.errors import SpecError, UnsupportedError
+from assay.core.errors import ModelError, SpecError, UnsupportedError
 from assay.datasets.load import load_dataset
+from assay.datasets.text_notes import REPEATED
 from assay.experiments.plan import make_plan, select_jobs
+from assay.experiments.references import InMemoryData
 from assay.experiments.store import Store
 from assay.experiments.yaml_node import YamlNode
 from assay.explainers.learned.parts.seen import text_mark
@@ -280,6 +282,15 @@ def test_one_method_under_two_names_is_refused() -> None:
     assert Simulate(("gradient", "gradient")).methods  # said twice
 
 
+def test_the_page_does_not_say_that_repeated_texts_count(result: object, store: Path) -> None:
+    """Each is kept once, other than in evaluations."""
+    plan = result.status.plan
+    data = plan.cells[0].data.load()
+    noted = replace(data, notes=(f"9 of 99 {REPEATED}", "In 9 of 99 pairs both texts are the same."))
+    cells = [replace(cell, data=InMemoryData(noted)) for cell in plan.cells]
+    assert simulated(cells, Store(store)).students[0].notes == noted.notes[1:]
+
+
 def test_the_terminal_says_what_its_numbers_are(result: object) -> None:
     """They are multiplied by 100, which sentences do not do with a correlation."""
     group = result.students[0]
@@ -397,6 +408,8 @@ def test_bad_settings_get_a_sentence(room: Path, tmp_path: Path) -> None:
         Simulate(beta=0.0)  # no method would be shown to any student
     with pytest.raises(SpecError, match="max_length=3: give a whole number, at least 4"):
         Simulate(max_length=3)
+    with pytest.raises(ModelError, match="json:loads is Python code, but the files of a model are needed"):
+        assay.simulate_plan("json:loads", str(room / "texts.csv"), student="untrained")
     with pytest.raises(SpecError, match="by name"):
         assay.simulate_plan(toys.bert(), str(room / "texts.csv"), student="untrained")
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from assay.core.printable import printable
 from assay.core.render import write_page
+from assay.datasets.text_notes import REPEATED
 from assay.evaluation.simulability.scores import learnt, most_frequent, silent
 from assay.evaluation.simulability.verdict import (
     HURTS,
@@ -167,7 +168,7 @@ def _group(cell: StudyCell, store: Store) -> Students | None:
         betas,
         told,
         cell.study,
-        cell.data.load().notes,
+        tuple(note for note in cell.data.load().notes if not note.endswith(REPEATED)),  # they are kept once
         (
             *remarks(cell, cell.study, list(outputs)),
             *(remarks_on_answers(asked.rows["answers"]["students"]) if task == "regression" else ()),
