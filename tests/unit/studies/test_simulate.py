@@ -263,8 +263,8 @@ def test_a_student_that_was_trained_before_is_named(room: Path, tmp_path: Path) 
 def test_shares_that_say_nothing_are_named() -> None:
     told = {"uniform": 3.0, "flat": 2.995, "shuffled flat": 2.995, "sharp": 0.05, "fine": 2.5}
     flat, sharp = remarks_on_shares(told)
-    assert flat.startswith("flat told students nearly the same as uniform")
-    assert sharp.startswith("sharp told students of one token")
+    assert flat.startswith("What flat told students is nearly uniform")
+    assert sharp.startswith("What sharp told students is one token")
     assert list(remarks_on_shares({"fine": 2.5})) == []
 
 

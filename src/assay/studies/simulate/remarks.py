@@ -50,9 +50,9 @@ def remarks_on_shares(entropies: Mapping[str, float]) -> Iterator[str]:
         if name == UNIFORM or name.startswith(SHUFFLED):
             continue
         if found > most - FLAT:
-            yield f"{name} told students nearly the same as uniform, so nothing it found: give a lower temperature."
+            yield f"What {name} told students is nearly uniform, so its verdict means little: give a lower temperature."
         elif found < SHARP:
-            yield f"{name} told students of one token in each text and of no other: give a higher temperature."
+            yield f"What {name} told students is one token of each text and no other: give a higher temperature."
 
 
 def _taught(model: Any, data: Dataset) -> Iterator[str]:
