@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ from scipy.stats import entropy as scipy_entropy
 from scipy.stats import pearsonr
 
 from assay.core.errors import InputError, SpecError
+from assay.core.notices import unsaid
 from assay.core.types import Example
 from assay.datasets.dataset import Dataset
 from assay.evaluation.simulability.scores import (
     contributions,
     detectable_mean,
+    learnt,
     most_frequent,
     over_seeds_and_texts,
     silent,
@@ -24,10 +27,12 @@ from assay.evaluation.simulability.scores import (
 )
 from assay.evaluation.simulability.shares import entropy, shares, shuffled
 from assay.evaluation.simulability.verdict import FEWEST, Gain, fewest, judge
+from assay.masking.special_tokens import token_names
+from assay.masking.units import divide
 from assay.models.head_weights import NORMALISERS, normalise
 from assay.statistics.bootstrap import Interval
 from assay.statistics.permutation import paired_test
-from assay.studies.simulate.explained import Explained, Lesson, explained, lessons, read, uniform, write
+from assay.studies.simulate.explained import Explained, Lesson, explained, read, uniform, write
 from assay.training.classifier import task_loss
 from assay.training.encoded import encode_dataset
 from assay.training.four_splits import four_splits
@@ -225,13 +230,18 @@ def test_a_shuffled_control_has_the_same_entropy():
     assert not np.allclose(other, values)
 
 
+def read_alike(row, content):
+    """A text that the student reads as the teacher did."""
+    return SimpleNamespace(example=SimpleNamespace(content=content), ids=row.ids, spans=row.spans)
+
+
 def test_every_student_has_shuffled_shares_of_its_own():
     """The same shares on any token, the first and last, which are special, included; equal on average."""
     row = Explained(np.array([8, 4, 2, 1, 1], np.float32), np.arange(5), (), np.arange(5))
     own = np.array([8, 4, 2, 1, 1]) / 16
 
     def mixed(seed, content="a"):
-        return Lesson(None, control="shuffled", seed=seed).shares([row], [content])[0]
+        return Lesson(None, control="shuffled", seed=seed).taught([row], [read_alike(row, content)])[content]
 
     found = np.array([mixed(seed) for seed in range(2000)])
     assert np.allclose(np.sort(found), np.sort(own))
@@ -244,9 +254,10 @@ def test_temperatures_are_absolute_or_in_units_of_the_spread():
     rows = [Explained(np.array(s, np.float32), np.arange(3), (), np.arange(3)) for s in ([1, -2, 4], [10, 40, -20])]
     unit = np.mean([np.std(row.scores) for row in rows])
     for lesson, t in ((Lesson(0.1), 0.1), (Lesson(2.0), 2.0), (Lesson(2.0, relative=True), 2.0 * unit)):
-        for row, found in zip(rows, lesson.shares(rows, ["a", "b"]), strict=True):
+        taught = lesson.taught(rows, [read_alike(row, content) for row, content in zip(rows, "ab", strict=True)])
+        for row, content in zip(rows, "ab", strict=True):
             odds = np.exp((row.scores - row.scores.max()) / t)
-            assert np.allclose(found, odds / odds.sum())
+            assert np.allclose(taught[content], odds / odds.sum())
 
 
 def test_explanations_are_kept_and_become_shares_of_positions(tmp_path):
@@ -255,8 +266,7 @@ def test_explanations_are_kept_and_become_shares_of_positions(tmp_path):
     scores = [np.arange(1, e.players + 1, dtype=np.float32) for e in encodings]
     write(tmp_path, [explained(e, s) for e, s in zip(encodings, scores, strict=True)])
     rows = read(tmp_path)
-    values = Lesson(None).shares(rows, [e.example.content for e in encodings])
-    taught = lessons(rows, values, encodings)
+    taught = Lesson(None).taught(rows, encodings)
     for e, s in zip(encodings, scores, strict=True):
         found = taught[e.example.content]
         assert found.sum() == pytest.approx(1)
@@ -265,8 +275,10 @@ def test_explanations_are_kept_and_become_shares_of_positions(tmp_path):
     equal, told = uniform(encodings)
     assert np.allclose(equal[encodings[0].example.content], 1 / len(encodings[0]))
     assert told == pytest.approx(np.mean([np.log(len(e)) for e in encodings]))
-    mixed = Lesson(None, control="shuffled").shares(rows, ["a", "b"])
-    assert np.allclose(np.sort(mixed[0]), np.sort(values[0]))
+    mixed = Lesson(None, control="shuffled").taught(rows, encodings)
+    for content, found in taught.items():
+        assert np.allclose(np.sort(mixed[content]), np.sort(found))
+        assert not np.allclose(mixed[content], found)
 
 
 def test_explanations_reach_a_student_with_another_tokenizer():
@@ -275,8 +287,8 @@ def test_explanations_reach_a_student_with_another_tokenizer():
     (theirs,), (ours,) = encoded(model_of("roberta"), text), encoded(model_of("bert"), text)
     scores = np.random.default_rng(0).random(theirs.players).astype(np.float32)
     row = explained(theirs, scores)
-    (values,) = Lesson(None).shares([row], [""])
-    found = lessons([row], [values], [ours])[ours.example.content]
+    values = shares(scores, None)
+    found = Lesson(None).taught([row], [ours])[ours.example.content]
     assert found.sum() == pytest.approx(1)
 
     def by_word(encoding, of_positions):
@@ -292,6 +304,25 @@ def test_explanations_reach_a_student_with_another_tokenizer():
     assert np.allclose(by_word(ours, found), by_word(theirs, spread), atol=1e-6)
 
 
+@pytest.mark.parametrize(("student", "limit"), [("roberta", 64), ("bert", 8)])
+def test_a_shuffled_control_keeps_the_entropy_for_any_student(student, limit):
+    """Special tokens, and words past the student's limit, have no token of the student; no other token gets theirs."""
+    text = ("the film is bright and funny but the soup was bad",)
+    with unsaid("length"):
+        (theirs,), (ours,) = encoded(model_of("bert"), text), encoded(model_of(student).limited(limit), text)
+    theirs = divide(model_of("bert").encode(theirs.example), "token", None, token_names(model_of("bert"), "ranked"))
+    scores = np.full(theirs.players, 0.01, np.float32)
+    scores[0] = scores[-2] = 1.0  # [CLS], and a word at the end
+    row = explained(theirs, scores)
+    told, mixed = (Lesson(None, control=c).taught([row], [ours])[text[0] + "\x1e\x1e"] for c in (None, "shuffled"))
+    assert told.sum() == mixed.sum() == pytest.approx(1)
+    assert entropy(mixed) == pytest.approx(entropy(told), abs=1e-5)
+    special = [span.segment < 0 for span in ours.spans]
+    assert told[special].sum() == mixed[special].sum() == 0
+    if ours.unseen:
+        assert np.allclose(told[np.invert(special)], 1 / (len(ours) - sum(special)))
+
+
 # --- splits --------------------------------------------------------------------------------------------------------
 
 
@@ -301,9 +332,8 @@ def _texts(n):
 
 def test_four_splits_are_disjoint_and_fixed_by_the_seed():
     data = _texts(200)
-    data = Dataset(
-        (*data.examples, *data.examples[:50], Example(text="  ")), labels=data.labels
-    )  # repeats, an empty one
+    shouted = [Example(text=f"TEXT\t{i} ") for i in range(150, 200)]  # equal up to case and blanks
+    data = Dataset((*data.examples, *data.examples[:50], *shouted, Example(text="  ")), labels=data.labels)
     splits = four_splits(data)
     parts = [{e.text for e in part} for part in (splits.students, splits.outer, splits.validation, splits.test)]
     assert list(map(len, parts)) == [120, 20, 20, 40]
@@ -328,12 +358,13 @@ def _judged(skills, students=10, texts=600, spread=0.005):
     """Students that agree with given probabilities, which differ a little from seed to seed."""
     rng = np.random.default_rng(5)
     noise = rng.normal(0, spread, students)
+    teacher = np.arange(texts) % 2
     outputs = {
-        name: (rng.random((students, texts)) > (skill + noise)[:, None]).astype(np.int64)
+        name: (rng.random((students, texts)) > (skill + noise)[:, None]) ^ (teacher > 0)
         for name, skill in skills.items()
     }
     controls = {name: f"shuffled {name}" for name in skills if f"shuffled {name}" in skills}
-    return judge(outputs, np.zeros(texts, np.int64), controls, "none")
+    return judge({name: rows.astype(np.int64) for name, rows in outputs.items()}, teacher, controls, "none")
 
 
 def test_verdicts_tell_teaching_from_regularisation():
@@ -392,7 +423,8 @@ def test_students_that_learnt_nothing_show_nothing():
     """One answer to all texts: no difference, but none was to be seen; a gain of 0.0 points is no power."""
     one, two = np.zeros((8, 50), np.int64), np.tile([0, 1], (8, 25))
     teacher = np.arange(50) % 3 % 2
-    for rows, verdict in ((one, "undecided"), (two, "no effect found")):
+    able = np.tile(np.where(np.arange(50) < 1, 1 - teacher, teacher), (8, 1))  # wrong on one text
+    for rows, verdict in ((one, "undecided"), (two, "undecided"), (able, "no effect found")):
         found = judge({"none": rows, "m": rows, "shuffled m": rows}, teacher, {"m": "shuffled m"}, "none")["m"]
         assert found.verdict == verdict
         assert math.isinf(found.gains["none"].power)
@@ -400,6 +432,25 @@ def test_students_that_learnt_nothing_show_nothing():
     assert not silent([one, two])
     assert most_frequent(np.repeat([1, 0], [17, 8])) == 0.68
     assert most_frequent(np.array([0.5, 0.5])) == 0
+
+
+def test_students_must_beat_one_answer_for_all():
+    """Students that come closer to the most frequent answer have not learnt what the teacher says."""
+    assert _judged({"none": 0.40, "m": 0.47, "shuffled m": 0.40})["m"].verdict == "undecided"
+    assert _judged({"none": 0.50, "m": 0.70, "shuffled m": 0.50})["m"].verdict == "teaches"
+    rng = np.random.default_rng(0)
+    teacher, noise = rng.normal(size=300), rng.normal(size=(3, 8, 300))
+    assert not learnt([noise[0], np.ones((8, 300))], teacher)
+    assert learnt([noise[0], noise[1] + teacher], teacher)
+
+
+def test_a_difference_below_a_point_does_not_matter():
+    """However many texts tell it from 0."""
+    for gain, verdict in ((0.008, "no effect found"), (0.03, "teaches")):
+        found = _judged({"none": 0.7, "m": 0.7 + gain, "shuffled m": 0.7}, texts=60_000, spread=0)["m"]
+        assert found.gains["none"].p < 0.01
+        assert found.gains["none"].interval.low > 0
+        assert found.verdict == verdict
 
 
 def test_more_methods_need_more_students():

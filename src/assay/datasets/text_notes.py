@@ -16,6 +16,7 @@ EMPTY_WORDS = ("nan", "NaN", "None", "null", "NULL", "N/A", "n/a", "NA", "<NA>",
 INVISIBLE = f"{whitespace}\xa0\u200b\u200c\u200d\u2060\ufeff\xad"  # blanks, and characters of no width
 LONG = 50  # characters; shorter texts may well have one length
 SHOWN = 40  # characters of a text in a note
+REPEATED = "inputs repeat an earlier one; they count as examples of their own."
 
 MARKUP = (
     r"(?i)</?(?:a|b|body|br|code|div|em|font|h[1-6]|hr|html|i|img|li|ol|p|pre|s|small|span|strong|table|td|tr|u|ul)"
@@ -98,7 +99,7 @@ def _repetitions(examples: Sequence[Example]) -> Iterator[str]:
         found |= set() if example.label is None else {example.label}
     repeated, conflicts = len(texts) - len(labels), sum(len(found) > 1 for found in labels.values())
     if is_common(repeated, len(texts)):
-        yield f"{share(repeated, len(texts))} inputs repeat an earlier one; they count as examples of their own."
+        yield f"{share(repeated, len(texts))} {REPEATED}"
     if is_common(conflicts, len(labels)):
         yield f"{share(conflicts, len(labels))} different inputs occur with more than one label."
     same = sum(example.text == example.text_pair for example in texts)

@@ -22,6 +22,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrained
 from assay.core.errors import AssayError, ModelError
 from assay.models import hooks
 from assay.models.families import family_of
+from assay.models.imported import is_import
 
 BUILTIN = Path(__file__).parent / "builtin"
 ADAPTER = "adapter_config.json"
@@ -60,6 +61,10 @@ class Source:
         """One sentence for whatever transformers, safetensors or tokenizers raise: damaged files raise anything."""
         if not self.name:
             raise ModelError("no model was named; give a folder, a hub id or 'builtin'")
+        if is_import(self.name):
+            raise ModelError(
+                f"{self.name} is Python code, but the files of a model are needed: give a folder or hub id"
+            )
         if Path(self.path).is_file():
             raise ModelError(f"{self.name} is a file; give the folder that holds it, with config.json and tokenizer")
         if self.folder is not None and not any((self.folder / name).is_file() for name in ("config.json", ADAPTER)):

@@ -34,7 +34,10 @@ class FourSplits:
 
 
 def four_splits(data: Dataset, seed: int = 0) -> FourSplits:
-    """Deal the inputs of a data set at random; of equal inputs the first is kept, empty ones are left out."""
+    """Deal the inputs of a data set at random; empty ones are left out.
+
+    Of inputs that are equal up to case and blanks, which many models do not read, the first is kept.
+    """
     unique = {_input(e): e for e in reversed(data.examples) if not _is_empty(e)}
     examples = list(reversed(unique.values()))
     order = generator("four splits", seed, len(examples)).permutation(len(examples))
@@ -56,7 +59,9 @@ def _part(data: Dataset, examples: list[Example], places: list[int], name: str) 
 
 
 def _input(example: Example) -> tuple[object, ...]:
-    return (example.content,) if example.text is None else (example.text, example.text_pair)
+    if example.text is None:
+        return (example.content,)
+    return tuple(None if t is None else " ".join(t.casefold().split()) for t in (example.text, example.text_pair))
 
 
 def _is_empty(example: Example) -> bool:

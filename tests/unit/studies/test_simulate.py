@@ -16,15 +16,18 @@ from PIL import Image
 
 import assay
 import toys
-from assay.core.errors import SpecError, UnsupportedError
+from assay.core.errors import ModelError, SpecError, UnsupportedError
 from assay.datasets.load import load_dataset
-from assay.experiments.plan import select_jobs
+from assay.datasets.text_notes import REPEATED
+from assay.experiments.plan import make_plan, select_jobs
+from assay.experiments.references import InMemoryData
 from assay.experiments.store import Store
+from assay.experiments.yaml_node import YamlNode
 from assay.explainers.learned.parts.seen import text_mark
 from assay.fitting.methods.scaffold import ScaffoldFit
 from assay.models.load import load_model, save_model
 from assay.studies.simulate.explained import read
-from assay.studies.simulate.remarks import remarks
+from assay.studies.simulate.remarks import remarks, remarks_on_answers, remarks_on_shares
 from assay.studies.simulate.result import Simulated, Students, simulated
 from assay.studies.simulate.scaffold import ScaffoldTask
 from assay.studies.simulate.study import Simulate, check_unseen
@@ -143,7 +146,7 @@ def store(room: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def result(room: Path, store: Path) -> object:
-    options = {**SETTINGS, "sizes": (12, 24)}
+    options = {**SETTINGS, "sizes": (24, 12)}
     teacher, data = str(room / "teacher"), str(room / "texts.csv")
     return assay.simulate(teacher, data, "attention_logits", store=store, progress=False, **options)
 
@@ -151,6 +154,7 @@ def result(room: Path, store: Path) -> object:
 def test_scores_are_the_agreement_with_the_teacher(result: object) -> None:
     (group,) = result.students
     assert result.status.ok
+    assert list(group.judged) == [12, 24]  # sizes were given the other way round
     for size, outputs in group.outputs.items():
         for method, rows in outputs.items():
             assert group.judged[size][method].students == pytest.approx((rows == group.answers).mean(1).tolist())
@@ -208,6 +212,17 @@ def test_students_that_learnt_nothing_are_called_that(result: object) -> None:
     assert f"always the most frequent answer: {share:.1f} %" in result.verdict[0]
 
 
+def test_students_no_better_than_one_answer_are_called_that(result: object) -> None:
+    rng = np.random.default_rng(0)
+    group = replace(result.students[0], answers=rng.integers(0, 2, 500), seeds={12: range(8)})
+    rows = {name: rng.integers(0, 2, (8, 500)) for name in group.methods}
+    (sentence,) = replace(group, outputs={12: rows}).sentences()
+    assert "no students are clearly better than always giving the most frequent answer" in sentence
+    scores = replace(group, task="regression", answers=rng.normal(size=500), outputs={12: rows})
+    (sentence,) = scores.sentences()
+    assert "no students clearly follow the teacher's scores, so explanations cannot be judged" in sentence
+
+
 def test_controls_alone_are_a_sentence_too(result: object) -> None:
     rows = np.random.default_rng(0).integers(0, 2, (2, len(result.students[0].answers)))
     alone = replace(result.students[0], controls={}, outputs={12: {"none": rows, "uniform": rows}})
@@ -237,6 +252,59 @@ def test_verdicts_say_what_they_cannot_speak_of(room: Path, tmp_path: Path, resu
         (tmp_path / "teacher" / "training.json").write_text(json.dumps({"data": {"train": known_}}))
         plan = assay.simulate_plan(str(tmp_path / "teacher"), str(room / "texts.csv"), store=tmp_path, **SETTINGS)
         assert ("teacher was trained on all of " in said(plan)) == says
+
+
+def test_a_teacher_that_the_plan_trained_on_these_texts_is_named(room: Path, tmp_path: Path) -> None:
+    content = {
+        "name": "p",
+        "data": {"seen": str(room / "texts.csv")},
+        "models": {"trained": {"train": "bert(layers=1, width=16, heads=2, vocabulary=100)", "on": "seen"}},
+        "studies": {"simulate": {"data": "trained_on", "sizes": [10], "seeds": 1}},
+    }
+    (same,) = make_plan(YamlNode("p", "p", content), Store(tmp_path)).cells
+    (said,) = remarks(same, same.study, [10])
+    assert "trained was trained on all of texts, the texts that students learn from" in said
+
+
+def test_a_student_that_was_trained_before_is_named(room: Path, tmp_path: Path) -> None:
+    save_model(toys.bert(seed=5), tmp_path / "student")
+    (cell,) = plan_of(room, tmp_path, student=str(tmp_path / "student")).cells
+    assert remarks(cell, cell.study, [10]) == []
+    known = {"name": "reviews", "split": "train", "fingerprint": ""}
+    (tmp_path / "student" / "training.json").write_text(json.dumps({"data": {"train": known}}))
+    (said,) = remarks(cell, cell.study, [10])
+    assert said.startswith("The student student was itself trained on the train split of reviews, so it may know")
+
+
+def test_shares_that_say_nothing_are_named() -> None:
+    told = {"uniform": 3.0, "flat": 2.995, "shuffled flat": 2.995, "sharp": 0.05, "fine": 2.5}
+    flat, sharp = remarks_on_shares(told)
+    assert flat.startswith("What flat told students is nearly uniform")
+    assert sharp.startswith("What sharp told students is one token")
+    assert list(remarks_on_shares({"fine": 2.5})) == []
+
+
+def test_the_scale_of_a_teachers_scores_is_named() -> None:
+    scores = np.random.default_rng(0).normal(size=300)
+    assert list(remarks_on_answers(scores)) == []
+    for scale, says in ((26, "count for little"), (0.05, "count for more than the answers")):
+        assert says in next(remarks_on_answers(50 + scale * scores))
+
+
+def test_one_method_under_two_names_is_refused() -> None:
+    for methods in (("attention_logits", "attention_logits()"), ("scaffold", "scaffold(beta=5.0)")):
+        with pytest.raises(SpecError, match="two of them are the same method"):
+            Simulate(methods)
+    assert Simulate(("gradient", "gradient")).methods  # said twice
+
+
+def test_the_page_does_not_say_that_repeated_texts_count(result: object, store: Path) -> None:
+    """Each is kept once, other than in evaluations."""
+    plan = result.status.plan
+    data = plan.cells[0].data.load()
+    noted = replace(data, notes=(f"9 of 99 {REPEATED}", "In 9 of 99 pairs both texts are the same."))
+    cells = [replace(cell, data=InMemoryData(noted)) for cell in plan.cells]
+    assert simulated(cells, Store(store)).students[0].notes == noted.notes[1:]
 
 
 def test_the_terminal_says_what_its_numbers_are(result: object) -> None:
@@ -402,6 +470,12 @@ def test_bad_settings_get_a_sentence(room: Path, tmp_path: Path) -> None:
         Simulate(seeds=0)
     with pytest.raises(SpecError, match="sizes"):
         Simulate(sizes=())
+    with pytest.raises(SpecError, match=r"beta=0.0: give a number, above 0"):
+        Simulate(beta=0.0)  # no method would be shown to any student
+    with pytest.raises(SpecError, match="max_length=3: give a whole number, at least 4"):
+        Simulate(max_length=3)
+    with pytest.raises(ModelError, match="json:loads is Python code, but the files of a model are needed"):
+        assay.simulate_plan("json:loads", str(room / "texts.csv"), student="untrained")
     with pytest.raises(SpecError, match="by name"):
         assay.simulate_plan(toys.bert(), str(room / "texts.csv"), student="untrained")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,19 @@ def contributions(students: NDArray[np.generic], teacher: NDArray[np.generic]) -
 
 def most_frequent(teacher: NDArray[np.generic]) -> float:
     """The score of whoever always gives the teacher's most frequent answer; 0 for scores."""
-    if not np.issubdtype(teacher.dtype, np.integer):
-        return 0.0
-    return float(np.unique(teacher, return_counts=True)[1].max() / len(teacher))
+    return float(simulability(constant(teacher), teacher)[0])
+
+
+def constant(teacher: NDArray[np.generic]) -> NDArray[np.generic]:
+    """(1,N) what a student that learnt nothing might say: always the teacher's most frequent answer, or one score."""
+    values, counts = np.unique(teacher, return_counts=True)
+    return np.full((1, len(teacher)), values[counts.argmax()])
+
+
+def learnt(students: Collection[NDArray[np.generic]], teacher: NDArray[np.generic]) -> bool:
+    """Whether the students (S,N) of any method are clearly better than always giving one answer (Bonferroni)."""
+    nothing, confidence = contributions(constant(teacher), teacher), 1 - 0.05 / max(len(students), 1)
+    return any(over_seeds_and_texts(contributions(rows, teacher) - nothing, confidence).low > 0 for rows in students)
 
 
 def silent(students: Iterable[NDArray[np.generic]]) -> bool:

@@ -19,9 +19,9 @@ from assay.evaluation.simulability.scores import (
     Reals,
     contributions,
     detectable_mean,
+    learnt,
     over_seeds_and_texts,
     quartiles,
-    silent,
 )
 from assay.statistics.bootstrap import Interval
 from assay.statistics.permutation import holm, paired_test
@@ -36,6 +36,7 @@ TEACHES, REGULARISES, HURTS, NO_EFFECT, UNDECIDED = (
 )
 Verdict = Literal["teaches", "helps like any explanation", "hurts", "no effect found", "undecided"]
 ALPHA = 0.05
+MARGIN = 0.01  # the smallest difference that matters: a point
 FEWEST = 6  # students below which no paired test can be significant: 2 / 2^5 = .06
 
 
@@ -55,8 +56,8 @@ class Gain:
 
     @property
     def clear(self) -> int:
-        """1 or -1 if the difference is significant over seeds and its interval excludes 0; otherwise 0."""
-        if not self.p <= ALPHA:
+        """1 or -1 if the difference matters, is significant over seeds and its interval excludes 0; otherwise 0."""
+        if not self.p <= ALPHA or abs(self.interval.value) < MARGIN:
             return 0
         return 1 if self.interval.low > 0 else -1 if self.interval.high < 0 else 0
 
@@ -98,7 +99,7 @@ def judge(
         # equal students say nothing about how far others differ
         power = max(detectable(sd, len(difference), alpha=alpha), detectable_mean(apart)) if sd > 0 else math.inf
         gains[method][control] = Gain(control, interval, p[method, control], power)
-    enough = min(map(len, scores.values())) >= fewest(len(methods)) and not silent(outputs.values())
+    enough = min(map(len, scores.values())) >= fewest(len(methods)) and learnt(outputs.values(), teacher)
     quarters = {name: quartiles(rows) for name, rows in scores.items()}
     return {
         name: Judged(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,15 @@ class Explained:
     unit_of: NDArray[np.int64]  # (T,) the unit of each position; -1: none
     spans: tuple[Span, ...]  # (T,)
     ids: NDArray[np.int64]  # (T,) what the teacher read, to recognise a student with the same tokenizer
+
+    def is_read_by(self, encoding: Encoding) -> bool:
+        """Whether the student reads the text as the teacher does."""
+        return np.array_equal(self.ids, encoding.ids) and self.spans == encoding.spans
+
+    def on_positions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of units, dealt evenly to their positions."""
+        counts = np.bincount(self.unit_of[self.unit_of >= 0], minlength=len(values)).clip(1)
+        return np.where(self.unit_of >= 0, (values / counts)[self.unit_of], 0.0)
 
 
 def explained(encoding: Encoding, scores: NDArray[Any]) -> Explained:
@@ -68,60 +77,57 @@ class Lesson:
     control: str | None = None  # "uniform" (needs no explanations) or "shuffled"
     seed: int = 0  # of the shuffle
 
-    def shares(self, rows: Sequence[Explained], contents: Sequence[str]) -> list[NDArray[np.float64]]:
-        """The distribution over the units of every text."""
+    def taught(self, rows: Sequence[Explained], encodings: Sequence[Encoding]) -> dict[str, Shares]:
+        """What a student is taught about each text, by the text's content: shares of the student's own positions."""
         temperature = self.temperature
         if temperature is not None and self.relative:
             temperature = temperature * spread([row.scores for row in rows])
-        out = []
-        for row, content in zip(rows, contents, strict=True):
-            values = shares(row.scores, temperature)
-            rng = generator("shuffled explanation", self.seed, content)
-            out.append(shuffled(values, rng) if self.control == "shuffled" else values)
+        return {
+            encoding.example.content: self._taught(row, shares(row.scores, temperature), encoding)
+            for row, encoding in zip(rows, encodings, strict=True)
+        }
+
+    def _taught(self, row: Explained, values: NDArray[np.float64], encoding: Encoding) -> Shares:
+        """The control is shuffled last, so that the student is told shares of the same entropy."""
+        rng = generator("shuffled explanation", self.seed, encoding.example.content)
+        mixed, same = self.control == "shuffled", row.is_read_by(encoding)
+        if same:
+            ours = row.on_positions(shuffled(values, rng) if mixed else values)
+        else:
+            ours = _carried(row.on_positions(values), row.spans, encoding)
+        total = ours.sum()
+        if total <= 0:
+            raise InputError(f"no explained part of {str(encoding.example)[:80]} is among what the student reads")
+        if mixed and not same:
+            words = [i for i, span in enumerate(encoding.spans) if span.segment >= 0]  # special tokens have no share
+            ours[words] = shuffled(ours[words], rng)
+        out: Shares = (ours / total).astype(np.float32)
         return out
-
-
-def lessons(
-    rows: Sequence[Explained], values: Sequence[NDArray[np.float64]], encodings: Sequence[Encoding]
-) -> dict[str, Shares]:
-    """What a student is taught about each text, by the text's content: shares of the student's own positions."""
-    return {
-        encoding.example.content: _on_positions(row, shares_of_units, encoding)
-        for row, shares_of_units, encoding in zip(rows, values, encodings, strict=True)
-    }
 
 
 def uniform(encodings: Sequence[Encoding]) -> tuple[dict[str, Shares], float]:
     """The same share for every position, special tokens included, and the mean entropy of that."""
     rows = {e.example.content: np.full(len(e), 1 / len(e), np.float32) for e in encodings}
-    return rows, mean_entropy(list(rows.values()))
+    return rows, mean_entropy(rows.values())
 
 
-def mean_entropy(values: Sequence[NDArray[np.floating]]) -> float:
+def mean_entropy(values: Iterable[NDArray[np.floating]]) -> float:
     return float(np.mean([entropy(row) for row in values]))
 
 
-def _on_positions(row: Explained, values: NDArray[np.float64], encoding: Encoding) -> Shares:
-    counts = np.bincount(row.unit_of[row.unit_of >= 0], minlength=len(values)).clip(1)
-    theirs = np.where(row.unit_of >= 0, (values / counts)[row.unit_of], 0.0)
-    same = np.array_equal(row.ids, encoding.ids) and row.spans == encoding.spans
-    ours = theirs if same else _carried(theirs, row.spans, encoding)
-    total = ours.sum()
-    if total <= 0:
-        raise InputError(f"no explained part of {str(encoding.example)[:80]} is among what the student reads")
-    out: Shares = (ours / total).astype(np.float32)
-    return out
-
-
 def _carried(theirs: NDArray[np.float64], spans: Sequence[Span], encoding: Encoding) -> NDArray[np.float64]:
-    """Shares of the teacher's tokens, dealt evenly to the student's tokens with the same characters."""
+    """Shares of the teacher's tokens, dealt evenly to the student's tokens with the same characters.
+
+    Special tokens have no characters, and what the student does not read has no tokens: their shares are left out.
+    """
     if encoding.pixels is not None:
         raise UnsupportedError(
             "teacher and student cut images into different patches, so explanations cannot be handed over; choose a "
             "student with the same patch size and image size"
         )
     out = np.zeros(len(encoding))
-    for share, found in zip(theirs, alignment(spans, encoding.spans), strict=True):
+    lists = alignment(spans, encoding.spans, whole=not encoding.unseen)
+    for share, found in zip(theirs, lists, strict=True):
         if found:
             out[found] += share / len(found)
     return out

@@ -82,7 +82,7 @@ def _facts(group: Students) -> list[Fact]:
     seeds = max((len(seeds) for seeds in group.seeds.values()), default=0)
     return [
         Fact("teacher", group.teacher),
-        Fact("student", _student(study.student)),
+        Fact("student", _student(study.student), f"reads {study.max_length} tokens" if study.max_length else ""),
         Fact("data", group.data, f"{len(group.answers):,} test texts that no student has seen"),
         Fact("students", f"{seeds} per method", f"{study.subsets} texts"),
         Fact("score", group.score, "with the teacher, without explanations"),

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from assay.core.printable import printable
 from assay.core.render import write_page
-from assay.evaluation.simulability.scores import most_frequent, silent
+from assay.datasets.text_notes import REPEATED
+from assay.evaluation.simulability.scores import learnt, most_frequent, silent
 from assay.evaluation.simulability.verdict import (
     HURTS,
+    MARGIN,
     NO_EFFECT,
     REGULARISES,
     TEACHES,
@@ -32,7 +34,7 @@ from assay.experiments.store import Store
 from assay.experiments.study import StudyCell
 from assay.reports.method_style import MethodStyle, method_styles, short_names
 from assay.statistics.sentences import listed
-from assay.studies.simulate.remarks import remarks
+from assay.studies.simulate.remarks import remarks, remarks_on_answers, remarks_on_shares
 from assay.studies.simulate.scaffold import ScaffoldTask
 from assay.studies.simulate.study import NONE, SHUFFLED, UNIFORM, Simulate
 from assay.studies.simulate.tasks import StudentTask, outputs_of
@@ -146,12 +148,14 @@ def _group(cell: StudyCell, store: Store) -> Students | None:
         betas[name] = record.rows["beta"]
         if record.rows["entropy"] is not None:
             entropies[name].append(record.rows["entropy"])
+    rows = dict(sorted(rows.items()))  # by size, however the sizes were given
     seeds = {size: sorted(set.intersection(*(set(by) for by in methods.values()))) for size, methods in rows.items()}
     outputs = {
         size: {name: np.stack([by[seed] for seed in seeds[size]]) for name, by in methods.items()}
         for size, methods in rows.items()
         if seeds[size]
     }
+    told = {name: float(np.mean(values)) for name, values in entropies.items()}
     return Students(
         cell.title,
         str(cell.tags["model"]),
@@ -162,10 +166,14 @@ def _group(cell: StudyCell, store: Store) -> Students | None:
         outputs,
         seeds,
         betas,
-        {name: float(np.mean(values)) for name, values in entropies.items()},
+        told,
         cell.study,
-        cell.data.load().notes,
-        tuple(remarks(cell, cell.study, list(outputs))),
+        tuple(note for note in cell.data.load().notes if not note.endswith(REPEATED)),  # they are kept once
+        (
+            *remarks(cell, cell.study, list(outputs)),
+            *(remarks_on_answers(asked.rows["answers"]["students"]) if task == "regression" else ()),
+            *remarks_on_shares(told),
+        ),
     )
 
 
@@ -194,12 +202,23 @@ def _sentence(group: Students, size: int, judged: Mapping[str, Judged]) -> str:
     about = f" on {methods} methods" if methods > 1 else ""
     if methods and students < (needed := fewest(methods)):
         clauses.append(f"fewer than {needed} students can give no verdict{about}")
-    if silent(group.outputs[size].values()):
-        clauses.append(
-            "each student gives the same answer to every test text, so nothing was learnt and explanations cannot be "
-            "judged: give more texts (sizes) or train longer (recipe)"
-        )
+    if nothing := _nothing_learnt(group, size, enough=students >= fewest(methods)):
+        clauses.append(f"{nothing}: give more texts (sizes) or train longer (recipe)")
     return f"{head}, {'; '.join(clauses) or 'there is no method to judge'} ({_reference(judged[NONE], group)})."
+
+
+def _nothing_learnt(group: Students, size: int, *, enough: bool) -> str:
+    """Why the scores of students say nothing about what they were taught; empty if they may. Few can only be silent."""
+    outputs = group.outputs[size].values()
+    if silent(outputs):
+        one = "each student gives the same answer to every test text, so nothing was learnt and"
+    elif not enough or learnt(outputs, group.answers):
+        return ""
+    elif group.task == "regression":
+        one = "no students clearly follow the teacher's scores, so"
+    else:
+        one = "no students are clearly better than always giving the most frequent answer, so"
+    return f"{one} explanations cannot be judged"
 
 
 def _reference(none: Judged, group: Students) -> str:
@@ -225,8 +244,8 @@ def _clause(verdict: str, found: Sequence[str], judged: Mapping[str, Judged], na
     if verdict == UNDECIDED:
         return f"undecided: {shown}"
     power = [gain.power for gain in none.values() if math.isfinite(gain.power)]
-    least = f"; a gain of {100 * max(power):.1f} points would have been found four times in five" if power else ""
-    return f"no effect found: {shown}{least}"
+    found_often = f"; a gain of {100 * max(*power, MARGIN):.1f} points would have been found four times in five"
+    return f"no effect found: {shown}{found_often if power else ''}"
 
 
 def _shown(value: float, group: Students) -> str:

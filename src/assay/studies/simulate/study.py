@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from assay.core.errors import SpecError
-from assay.core.ranges import COUNT, NOT_NEGATIVE, POSITIVE, check_range
+from assay.core.ranges import COUNT, POSITIVE, Range, check_range
 from assay.core.spec import Spec, parse
 from assay.datasets.dataset import Dataset
 from assay.experiments.job import Job, Task
@@ -23,6 +23,7 @@ from assay.studies.simulate.explained import Lesson
 from assay.studies.simulate.scaffold import OWN, ScaffoldTask, fit_settings, is_fit
 from assay.studies.simulate.student import StudentModel
 from assay.studies.simulate.tasks import AskTask, Classroom, ExplainTask, StudentTask, Subsets
+from assay.training.four_splits import FourSplits
 from assay.training.recipe import Recipe
 from assay.training.scratch import is_scratch
 from assay.training.students import UNTRAINED, check_pair, student_base
@@ -91,8 +92,9 @@ class Simulate:
         if Recipe.from_spec(self.recipe).head is not None:
             raise SpecError("recipe(head=...): students have the head of their teacher; leave head out")
         check_range("seeds", self.seeds, COUNT)
-        check_range("beta", self.beta, NOT_NEGATIVE)
+        check_range("beta", self.beta, POSITIVE)
         check_range("temperature", self.temperature, POSITIVE)
+        check_range("max_length", self.max_length, Range(4, whole=True))
         for name, values, allowed in (("sizes", self.sizes, COUNT), ("betas", self.betas, POSITIVE)):
             if not values:
                 raise SpecError(f"{name}=[]: give at least one")
@@ -100,6 +102,9 @@ class Simulate:
                 check_range(name, value, allowed)
         if len(self.named) < len(self._asked):
             raise SpecError(f"methods={list(self._asked)}: two of them have the same name; rename a folder")
+        specs = [*(str(Spec.of(method)) for method in self.named.values()), *map(str, self.fits.values())]
+        if len(set(specs)) < len(specs):
+            raise SpecError(f"methods={self._given}: two of them are the same method; leave one out")
 
     @cached_property
     def named(self) -> dict[str, Any]:
@@ -166,7 +171,7 @@ class _JobMaker:
         _ = self.student  # refused before anything runs
         yield self.asked
         for name, method in self.study.named.items():
-            check_unseen(name, method, self.room.splits().test)
+            check_unseen(name, method, self.splits.test)
             explained = self._explain(name, method)
             yield explained
             rule = self._rule(method)
@@ -198,8 +203,8 @@ class _JobMaker:
             "size": size,
             "seed": seed,
             "subsets": self.study.subsets,
-            "texts": self.room.fingerprint,
-            "outer": self.room.splits().outer.fingerprint,
+            "texts": self.texts,
+            "outer": self.splits.outer.fingerprint,
         }
         tags = {"method": name + OWN, "size": size, "seed": seed, "step": "student"}
         return self._job(task, spec, tags, (*self.context.needs, self.asked.key), artifact=True, keep=True)
@@ -209,6 +214,14 @@ class _JobMaker:
         study = self.study
         seeds = (*range(study.seeds), TRIAL_SEED)
         return Classroom(self.context.data, study.sizes, seeds, study.subsets, study.data_seed)
+
+    @cached_property
+    def splits(self) -> FourSplits:
+        return self.room.splits()
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        return self.room.fingerprint
 
     @cached_property
     def student(self) -> StudentModel:
@@ -227,7 +240,7 @@ class _JobMaker:
             "kind": "simulate_ask",
             "revision": AskTask.revision,
             **self.context.identity(),
-            "texts": self.room.fingerprint,
+            "texts": self.texts,
         }
         return self._job(AskTask(self.room, self.study.batch_tokens), spec, {"step": "ask"}, self.context.needs)
 
@@ -237,7 +250,7 @@ class _JobMaker:
             "revision": ExplainTask.revision,
             "method": [str(Spec.of(method)), method.facts.revision],
             **self.context.identity(),
-            "texts": self.room.fingerprint["students"],
+            "texts": self.texts["students"],
         }
         task = ExplainTask(self.room, self.study.specs[name], 0, self.study.batch_tokens)
         return self._job(task, spec, {"method": name, "step": "explain"}, self.context.needs, artifact=True, keep=True)
@@ -304,7 +317,7 @@ class _JobMaker:
             "size": size,
             "seed": seed,
             "subsets": self.study.subsets,
-            "texts": self.room.fingerprint,
+            "texts": self.texts,
             "lesson": [lesson.temperature, lesson.relative, lesson.control],
             "beta": beta,
             "tried": list(self.study.betas) if trials else [],

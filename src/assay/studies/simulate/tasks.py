@@ -30,7 +30,6 @@ from assay.studies.simulate.explained import (
     Lesson,
     check_alike,
     explained,
-    lessons,
     mean_entropy,
     read,
     uniform,
@@ -246,8 +245,8 @@ class StudentTask:
         whose = texts if self.alone else everyone
         known = dict(zip((e.content for e in whose), read(context.artifact(self.explained)), strict=True))
         rows = [known[e.content] for e in texts]
-        values = self.lesson.shares(rows, [e.content for e in texts])
-        return lessons(rows, values, encodings), mean_entropy(values)
+        taught = self.lesson.taught(rows, encodings)
+        return taught, mean_entropy(taught.values())
 
     def tidy(self, rows: Any) -> Iterator[Row]:
         yield {"metric": "simulability", "value": rows["score"]}
