@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from rich.table import Table
@@ -92,7 +92,15 @@ def _size(data: Dataset) -> tuple[str, str]:
     lengths = [len(f"{e.text} {e.text_pair or ''}".split()) for e in data if e.text is not None]
     if lengths:
         return "mean length", f"{sum(lengths) / len(lengths):.1f} words"
-    return "image size", " x ".join(map(str, getattr(data[0].image, "shape", getattr(data[0].image, "size", "?"))))
+    sizes = {_pixels(example.image) for example in data}  # width x height
+    smallest, largest = (" x ".join(map(str, size)) for size in (min(sizes), max(sizes)))
+    return "image size", f"{smallest} pixels" if len(sizes) == 1 else f"{smallest} to {largest} pixels (width x height)"
+
+
+def _pixels(image: Any) -> tuple[int, int]:
+    """Width and height of a PIL image or an array."""
+    width, height = image.size if hasattr(image, "convert") else image.shape[1::-1]
+    return width, height
 
 
 def _example(example: Example, data: Dataset, *, plain: bool) -> Text:

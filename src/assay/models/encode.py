@@ -14,6 +14,7 @@ from assay.core.errors import InputError, ModelError
 from assay.core.notices import notice
 from assay.core.printable import shortened
 from assay.core.types import Example, Floats, Span
+from assay.datasets.pixels import as_picture, as_pil
 from assay.models.encoding import SPECIAL, Encoding, Ints
 from assay.models.prompt import Prompt
 
@@ -141,29 +142,34 @@ class ImageEncoder:
             text = shortened(example.text or "", 60)
             raise InputError(f"this model reads images, but a text was given; there is no image file {text!r}")
         try:
-            out = self.processor(images=self._with_channels(example.image), return_tensors="np")
+            out = self.processor(images=self._with_channels(as_picture(example.image)), return_tensors="np")
         except (ValueError, TypeError) as error:
-            raise InputError(f"the image cannot be read ({error}); give a PIL image or an (H,W,3) array") from error
+            reason = shortened(str(error), 200)
+            raise InputError(f"the image cannot be read ({reason}); give a PIL image or an (H,W,3) array") from error
         pixels = np.ascontiguousarray(out["pixel_values"][0], dtype=np.float32)
         boxes = self._boxes(pixels.shape[1] // self.patch, pixels.shape[2] // self.patch)
         pixels = _without_patches(pixels, [box for i, box in enumerate(boxes) if _is_removed(i, example.removed)])
+        picture = self._picture(pixels)
+        if not example.removed and np.ptp(picture, (0, 1)).max(initial=0) <= 1:
+            notice("blank", "{inputs} {are} of one colour all over; scores there mean little", example.content)
         spans = [SPECIAL] * self.lead + [Span(0, i, i + 1) for i in range(len(boxes))]
         zeros = np.zeros(len(spans), np.int64)
-        return Encoding(
-            example, zeros, zeros, zeros, tuple(spans), pixels=pixels, picture=self._picture(pixels), boxes=boxes
-        )
+        return Encoding(example, zeros, zeros, zeros, tuple(spans), pixels=pixels, picture=picture, boxes=boxes)
 
     def _with_channels(self, image: Any) -> Any:
-        """An image file in grey or in colour with the number of channels that the model reads."""
+        """A picture in grey or in colour with the number of channels that the model reads."""
         if not hasattr(image, "convert"):
-            return image
+            if image.shape[-1] == self.channels:
+                return image
+            image = as_pil(image)
         image = image.convert("L" if self.channels == 1 else "RGB")
         return np.asarray(image)[..., None] if self.channels == 1 else image
 
     def _picture(self, pixels: Floats) -> NDArray[np.uint8]:
         """The pixels as an image: cropped and scaled as the model reads it, so that the patches fit."""
+        factor = getattr(self.processor, "rescale_factor", None) if getattr(self.processor, "do_rescale", True) else 1
         mean, std = (np.reshape(self._per_channel(n, d), (-1, 1, 1)) for n, d in (("mean", 0.0), ("std", 1.0)))
-        values = np.clip((pixels * std + mean) * 255, 0, 255).astype(np.uint8)
+        values = np.clip((pixels * std + mean) / (factor or 1 / 255), 0, 255).astype(np.uint8)
         return np.ascontiguousarray(np.broadcast_to(values, (3, *values.shape[1:])).transpose(1, 2, 0))
 
     def _per_channel(self, name: str, default: float) -> Sequence[float]:

@@ -71,7 +71,11 @@ def test_a_causal_pair_needs_an_end_token():
 
 def test_image_patches_are_boxes_row_by_row():
     pixels = np.arange(3 * 4 * 6, dtype=np.float32).reshape(3, 4, 6)
-    encoding = ImageEncoder(lambda images, return_tensors: {"pixel_values": images[None]}, 2, 1)(Example(image=pixels))
+
+    def processor(images, return_tensors):
+        return {"pixel_values": images.transpose(2, 0, 1)[None]}
+
+    encoding = ImageEncoder(processor, 2, 1)(Example(image=pixels))
     assert encoding.boxes[:4] == ((0, 0, 2, 2), (2, 0, 4, 2), (4, 0, 6, 2), (0, 2, 2, 4))
     assert len(encoding) == 7
     assert encoding.spans[0] == SPECIAL
