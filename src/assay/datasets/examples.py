@@ -19,6 +19,7 @@ from assay.core.notices import notice
 from assay.core.types import Example
 from assay.datasets.column_notes import column_notes, no_text, option, text_columns
 from assay.datasets.columns import ColumnMap, Columns, as_columns, columns_of_row, guess_columns
+from assay.datasets.image_rationales import image_rationales
 from assay.datasets.images import image_files, is_image, open_image
 from assay.datasets.pixels import channels_first
 from assay.datasets.rationales import cell, rationales_from_row
@@ -119,8 +120,11 @@ def example_from_row(row: Row, columns: Columns, index: int) -> Example:
         if not isinstance(value, str | None):
             raise InputError(_not_a_text(role, value, row, getattr(columns, role)), index)
     try:
-        rationales = rationales_from_row(row, columns, (text, pair))
         image = None if image is None else open_image(image, getattr(row, "folder", None))
+        if text is None:
+            rationales = image_rationales(row, columns, image)
+        else:
+            rationales = rationales_from_row(row, columns, (text, pair))
     except InputError as error:
         raise InputError(error.message, index) from error
     name, label = cell(row, columns.id), cell(row, columns.label or columns.score)

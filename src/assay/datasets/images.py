@@ -53,11 +53,22 @@ def open_image(image: Any, folder: Path | None = None) -> Any:
         return _open(io.BytesIO(image), "an image of the table")
     if not isinstance(image, str | Path):
         return as_picture(image)
-    beside = Path(image) if folder is None else folder / image
-    path = beside if os.path.isfile(beside) else Path(image)
+    return _open(found_file(image, folder), str(image))
+
+
+def found_file(name: str | Path, folder: Path | None) -> Path:
+    """The path of an image file, from the folder of the table that names it or from here."""
+    beside = Path(name) if folder is None else folder / name
+    path = beside if os.path.isfile(beside) else Path(name)
     if not os.path.isfile(path):
-        raise InputError(f"there is no image file {str(image)!r}; give a path from here or from the folder of the data")
-    return _open(path, str(image))
+        raise InputError(f"there is no image file {str(name)!r}; give a path from here or from the folder of the data")
+    return path
+
+
+def size_of(image: Any) -> tuple[int, int]:
+    """Width and height of a picture."""
+    width, height = image.size if hasattr(image, "convert") else image.shape[1::-1]
+    return width, height
 
 
 def decode_image(content: bytes, name: str, formats: tuple[str, ...], pixels: int) -> Any:
