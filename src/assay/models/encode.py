@@ -227,7 +227,7 @@ def _cut_away(processor: Any, size: tuple[int, int]) -> float:
         width, height = (shortest * side / min(size) for side in size)
     else:
         width, height = scaled.get("width") or size[0], scaled.get("height") or size[1]
-    return 1 - min(1, crop["width"] / width) * min(1, crop["height"] / height)
+    return 1 - min(1.0, float(crop["width"] / width)) * min(1.0, float(crop["height"] / height))
 
 
 def _is_removed(patch: int, removed: Sequence[Span]) -> bool:
