@@ -202,6 +202,16 @@ def test_f1_by_hand_and_scikit_learn() -> None:
     assert judged("iou_f1(overlap=0.4)", scores, [0, 2, 3]) == 1.0
 
 
+def test_parts_of_an_image_are_patches_that_touch_at_a_side() -> None:
+    units = tuple(Unit(f"patch {i}", i, i + 1, box=(i % 3, i // 3, i % 3 + 1, i // 3 + 1)) for i in range(9))
+    example = Example(image=np.zeros((3, 3, 1), np.uint8), rationales=((Span(0, 0, 1), Span(0, 3, 4)),))
+    column = np.array([2, 0, 0, 1, 0, 0, 0, 0, 0], np.float32)  # the rationale itself, two patches below each other
+    row = np.array([2, 1, 0, 0, 0, 0, 0, 0, 0], np.float32)  # shares one of three patches with it
+    for scores, expected in ((column, 1.0), (row, 0.0)):
+        made = Attribution(units, scores, Target(0), "a", Spec("random"))
+        assert METRICS.make("iou_f1(overlap=0.4)").measure(made, example) == expected
+
+
 def test_sparsity_by_hand() -> None:
     scores = [4.0, -3.0, 2.0, 1.0, 0.0]
     made, text = attribution(scores)

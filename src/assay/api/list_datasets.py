@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.errors import SpecError
+from assay.datasets.image_folders import image_splits
 from assay.datasets.sources import sources, wraps
-from assay.datasets.splits import split_files
+from assay.datasets.splits import is_split_name, split_files
 
 
 def list_datasets(folder: str | Path | None = None) -> dict[str, str]:
@@ -31,8 +32,20 @@ def _summary(function: Any) -> str:
 def _in_folder(folder: Path) -> dict[str, str]:
     if not folder.is_dir():
         raise SpecError(f"{folder} is not a folder; give a folder of data sets, or none for the built-in ones")
-    splits = {path.name: list(split_files(path)) for path in sorted(folder.iterdir()) if path.is_dir()}
+    splits = {path.name: _splits(path) for path in sorted(folder.iterdir()) if path.is_dir()}
     splits |= {paths[0].name: ["one file"] for paths in split_files(folder).values()}
     if not any(splits.values()):
-        raise SpecError(f"{folder} has no data sets; give a folder with csv, tsv, jsonl, json, parquet or npz files")
+        raise SpecError(
+            f"{folder} has no data sets; give a folder with csv, tsv, jsonl, json, parquet, npz or image files"
+        )
     return {name: ", ".join(names) for name, names in splits.items() if names}
+
+
+def _splits(folder: Path) -> list[str]:
+    """The splits of files or, where there are none, of images."""
+    if files := list(split_files(folder)):
+        return files
+    try:
+        return [name if is_split_name(name) else "images" for name in image_splits(folder)]
+    except SpecError:  # folders of splits and of something else: to load them says what is wrong
+        return []

@@ -14,6 +14,7 @@ from rich.text import Text
 import assay
 from assay.cli._options import OPTIONS, ColumnRoles, LabelNames, command_app
 from assay.core.console import Console
+from assay.datasets.images import size_of
 
 if TYPE_CHECKING:
     from assay.core.types import Example
@@ -92,7 +93,9 @@ def _size(data: Dataset) -> tuple[str, str]:
     lengths = [len(f"{e.text} {e.text_pair or ''}".split()) for e in data if e.text is not None]
     if lengths:
         return "mean length", f"{sum(lengths) / len(lengths):.1f} words"
-    return "image size", " x ".join(map(str, getattr(data[0].image, "shape", getattr(data[0].image, "size", "?"))))
+    sizes = {size_of(example.image) for example in data}  # width x height
+    smallest, largest = (" x ".join(map(str, size)) for size in (min(sizes), max(sizes)))
+    return "image size", f"{smallest} pixels" if len(sizes) == 1 else f"{smallest} to {largest} pixels (width x height)"
 
 
 def _example(example: Example, data: Dataset, *, plain: bool) -> Text:

@@ -31,6 +31,7 @@ class Square:
     height: int
     colour: str
     title: str
+    marked: bool = False  # by a rationale
 
 
 @dataclass(frozen=True)
@@ -115,15 +116,19 @@ def to_html(
     return html
 
 
-def patch_map(attribution: Attribution, darkest: float | None = None) -> PatchMap | None:
-    """The patches of an attribution of an image; None for a text."""
+def patch_map(
+    attribution: Attribution, darkest: float | None = None, marked: Iterable[bool] | None = None
+) -> PatchMap | None:
+    """The patches of an attribution of an image, with those that a rationale marks; None for a text."""
     boxes = [unit.box for unit in attribution.units if unit.box is not None]
     if not boxes:
         return None
     of_units = strengths(attribution.scores, reach([attribution]) if darkest is None else darkest)
     squares = tuple(
-        Square(left, top, right - left, bottom - top, _rgba(strength), f"{float(score):+.4g}")
-        for (left, top, right, bottom), strength, score in zip(boxes, of_units, attribution.scores, strict=True)
+        Square(left, top, right - left, bottom - top, _rgba(strength), f"{float(score):+.4g}", bool(is_marked))
+        for (left, top, right, bottom), strength, score, is_marked in zip(
+            boxes, of_units, attribution.scores, [False] * len(boxes) if marked is None else marked, strict=True
+        )
     )
     return PatchMap(max(box[2] for box in boxes), max(box[3] for box in boxes), squares)
 

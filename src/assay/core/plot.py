@@ -16,6 +16,7 @@ from assay.core.types import Attribution
 
 WIDTH = 22  # characters of a unit
 PANEL = 3.6  # inches
+LUMA = (0.299, 0.587, 0.114)  # how bright red, green and blue look
 
 
 def plot(attribution: Attribution, ax: Any = None, top: int = 15, method: str | None = None) -> Any:
@@ -83,7 +84,8 @@ def _patches(attribution: Attribution, ax: Any, _: int) -> None:
     boxes = np.array([unit.box for unit in attribution.units])
     width, height = boxes[:, 2].max(), boxes[:, 3].max()
     if attribution.picture is not None:
-        ax.imshow(attribution.picture, extent=(0, width, height, 0))
+        grey = np.asarray(attribution.picture) @ LUMA  # or a red wall looks like support
+        ax.imshow(grey, extent=(0, width, height, 0), cmap="gray", vmin=0, vmax=255)
     darkest = reach([attribution]) or 1.0
     colours = colors.LinearSegmentedColormap.from_list(
         "assay", [(*_rgb(AGAINST), 0.75), (1, 1, 1, 0), (*_rgb(FOR), 0.75)]

@@ -18,10 +18,14 @@ SCALES: tuple[str, ...] = get_args(Scale)
 SpecialTokens = Literal["protected", "ranked"]
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
+PIXELS = 2  # the segment of spans that count pixels of an image
 
 
 class Span(NamedTuple):
-    """Characters [start, end) of a segment: 0 = text, 1 = text_pair, -1 = special tokens, scored only on request."""
+    """Characters [start, end) of a segment: 0 = text, 1 = text_pair, -1 = special tokens, scored only on request.
+
+    Of an image, 0 counts the patches that a model reads, and PIXELS the pixels of the image itself, row by row.
+    """
 
     segment: int
     start: int
@@ -37,7 +41,7 @@ class Example:
     image: Any = None  # PIL image or (height, width, channels) array
     id: str = ""
     label: int | str | float | None = None
-    rationales: tuple[tuple[Span, ...], ...] = ()  # evidence for the label, per annotator
+    rationales: tuple[tuple[Span, ...], ...] = ()  # evidence for the label, per annotator; of an image, in pixels
     meta: Mapping[str, Any] = field(default_factory=dict)
     removed: tuple[Span, ...] = ()  # always masked: characters of a text, or patches of an image, counted row by row
 

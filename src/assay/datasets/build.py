@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.core.errors import InputError
+from assay.core.notices import collected
 from assay.core.types import Example
 from assay.datasets.column_notes import column_notes, no_text, other_labels, split_notes, unread_labels
 from assay.datasets.columns import ColumnMap, Columns, guess_columns
@@ -52,7 +53,8 @@ def _from_rows(
     if rows and columns.text is None and columns.tokens is None and columns.image is None:
         raise InputError(no_text(rows, columns))
     columns, rationale_column_notes = check_rationales(columns, rows, given or {})
-    examples = [example_from_row(row, columns, i) for i, row in enumerate(rows)]
+    with collected() as remarks:
+        examples = [example_from_row(row, columns, i) for i, row in enumerate(rows)]
     names = dict(enumerate(label_names.get(columns.label or "", ())))
     names, name_notes = (names, ()) if names else _names_from_rows(rows, columns)
     data = _finish(examples, name, names, columns, guessed=None if "score" in (given or {}) else columns.score)
@@ -63,6 +65,7 @@ def _from_rows(
         *other_labels(rows, columns, given or {}),
         *name_notes,
         *split_notes(rows),
+        *(f"{remark}." for remark in remarks),
         *data.notes,
     )
     return replace(data, notes=notes)

@@ -9,6 +9,7 @@ from typing import Any
 
 from assay.core.cells import parse_cell
 from assay.datasets.columns import ALIASES, EITHER_ORDER, FIXED_ORDER, ColumnMap, Columns, guess_columns, plain_name
+from assay.datasets.images import named_as_image
 from assay.datasets.splits import names_a_split
 
 LOOKED_AT = 1000  # rows that show whether a column holds texts
@@ -95,6 +96,10 @@ def no_text(rows: Sequence[Mapping[str, Any]], columns: Columns) -> str:
         return f"there is no text: the column {expected!r} is empty; fill it in or leave the row out"
     if not names:
         return 'the rows are empty; give each a text, such as {"text": "a fine film"}'
+    files = [name for name in names if named_as_image(str(rows[0].get(name)))]
+    if files:
+        listed = ", ".join(map(repr, names))
+        return f"none of the columns {listed} is known as that of images; choose it with {option({'image': files[0]})}"
     candidates = text_columns(rows) or [name for name in names if isinstance(rows[0].get(name), str)] or names
     missing = f"no text or image among the columns {', '.join(map(repr, names))}"
     if any(map(_is_value, names)):

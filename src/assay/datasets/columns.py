@@ -46,6 +46,8 @@ ALIASES: dict[str, tuple[str, ...]] = {  # role: column names, the first that ex
     "annotator_labels": ("annotator_labels",),
 }  # fmt: skip
 
+IMAGE_FILES = ("file_name", "filename", "image_path", "image_file")  # of images, where there is no text
+
 ColumnMap = Mapping[str, str | None]  # {role: column}; None: no column has this role
 
 
@@ -105,7 +107,10 @@ def guess_columns(names: Collection[str], given: ColumnMap | None = None) -> Col
     columns = _guess_labels(columns, given, names)
     for role in ("id", "image", "label_name"):
         columns = _guess(columns, given, role, ALIASES[role], names)
-    return _guess_rationales(columns, given, names)
+    columns = _guess_rationales(columns, given, names)
+    if columns.text is columns.tokens is columns.image is None:
+        columns = _guess(columns, given, "image", IMAGE_FILES, names)
+    return columns
 
 
 @lru_cache(256)  # called for every row, and rows share their columns

@@ -11,12 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from assay.core.cells import parse_cell
 from assay.core.errors import DataWarning, InputError
+from assay.core.notices import notice
 from assay.core.types import Example
 from assay.datasets.column_notes import column_notes, no_text, option, text_columns
 from assay.datasets.columns import ColumnMap, Columns, as_columns, columns_of_row, guess_columns
+from assay.datasets.image_rationales import image_rationales
 from assay.datasets.images import image_files, is_image, open_image
+from assay.datasets.pixels import channels_first
 from assay.datasets.rationales import cell, rationales_from_row
 from assay.datasets.read import READABLE, format_of
 from assay.datasets.tables import as_items, as_single_row
@@ -35,6 +40,8 @@ def is_single(inputs: Any) -> bool:
 def as_inputs(inputs: Any) -> Any:
     """One input, or several of any kind, as a collection with one item per input."""
     if is_single(inputs):
+        if isinstance(inputs, np.ndarray) and channels_first(inputs):
+            notice("channels", _one_image(inputs.shape))
         return [inputs if (row := as_single_row(inputs)) is None else row]
     if isinstance(inputs, Path):
         return image_files(inputs)
@@ -57,12 +64,23 @@ def as_example(item: Any, index: int, given: ColumnMap | None = None, roles: Col
     """
     if isinstance(item, Example):
         _check_text(item, index)
-        return item if item.id else replace(item, id=str(index))
+        return _finished(item, index)
     row = as_row(item, index)
     if roles is None:
         present = tuple(name for name, value in row.items() if value is not None)
         roles = columns_of_row(present, tuple((given or {}).items()) if isinstance(item, Mapping) else ())
     return example_from_row(row, roles, index)
+
+
+def _finished(example: Example, index: int) -> Example:
+    """An Example of the user's with an id, and with its image read as all others are."""
+    try:
+        image = None if example.image is None else open_image(example.image)
+    except InputError as error:
+        raise InputError(error.message, index) from error
+    if example.id and image is example.image:
+        return example
+    return replace(example, id=example.id or str(index), image=image)
 
 
 def as_row(item: Any, index: int) -> Row:
@@ -102,8 +120,11 @@ def example_from_row(row: Row, columns: Columns, index: int) -> Example:
         if not isinstance(value, str | None):
             raise InputError(_not_a_text(role, value, row, getattr(columns, role)), index)
     try:
-        rationales = rationales_from_row(row, columns, (text, pair))
         image = None if image is None else open_image(image, getattr(row, "folder", None))
+        if text is None:
+            rationales = image_rationales(row, columns, image)
+        else:
+            rationales = rationales_from_row(row, columns, (text, pair))
     except InputError as error:
         raise InputError(error.message, index) from error
     name, label = cell(row, columns.id), cell(row, columns.label or columns.score)
@@ -161,6 +182,13 @@ def _not_a_text(role: str, value: Any, row: Row, column: str) -> str:
         advice = "; an empty cell is None"
     where = "" if column == role else f" (the column {column!r})"
     return f"{role}{where} must be a string, not {kind}{advice}"
+
+
+def _one_image(shape: tuple[int, ...]) -> str:
+    """An array of three dimensions may be one image in colour as well as three in grey."""
+    n, height, width = shape
+    several = f"; for {n} grey images, give the shape ({n}, {height}, {width}, 1)" if n > 1 else ""
+    return f"the array of shape {shape} is read as one image, its {n} channel{'s' * (n > 1)} first{several}"
 
 
 def _is_pair(item: Any) -> bool:

@@ -11,17 +11,21 @@ from typing import Any
 import numpy as np
 
 from assay.core.errors import InputError
+from assay.core.notices import notice
+from assay.datasets.pixels import as_picture, upright
 
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 
 
 def is_image(item: Any) -> bool:
-    """Whether this is a PIL image, an (H,W,C) array or the path of an image: a Path, or the name of a file."""
+    """Whether this is a PIL image, an array (H,W) or (H,W,C), or the path of an image (a Path, or a file's name)."""
     if isinstance(item, str):
         return named_as_image(item) and os.path.isfile(item)  # other texts that end in .png are texts
     if isinstance(item, Path):
         return not item.is_dir()
-    return (isinstance(item, np.ndarray) and item.ndim == 3) or type(item).__module__.startswith("PIL.")
+    if isinstance(item, np.ndarray):
+        return item.dtype.kind in "buif" and item.ndim in (2, 3)
+    return type(item).__module__.startswith("PIL.")
 
 
 def named_as_image(name: str) -> bool:
@@ -42,18 +46,29 @@ def image_files(folder: Path) -> list[Path]:
 
 
 def open_image(image: Any, folder: Path | None = None) -> Any:
-    """Open an image given by path or as bytes; leave others as they are. folder: where the table of paths lies."""
-    if isinstance(image, Mapping) and image.get("bytes") is not None:
-        return _open(io.BytesIO(image["bytes"]), "an image of the table")
-    if isinstance(image, Mapping) and image.get("path"):
-        image = str(image["path"])
+    """Open an image given by path or as bytes, and read others as pictures. folder: where the table of paths lies."""
+    if isinstance(image, Mapping):
+        image = image.get("bytes") or str(image.get("path") or "")
+    if isinstance(image, bytes):
+        return _open(io.BytesIO(image), "an image of the table")
     if not isinstance(image, str | Path):
-        return image
-    beside = Path(image) if folder is None else folder / image
-    path = beside if os.path.isfile(beside) else Path(image)
+        return as_picture(image)
+    return _open(found_file(image, folder), str(image))
+
+
+def found_file(name: str | Path, folder: Path | None) -> Path:
+    """The path of an image file, from the folder of the table that names it or from here."""
+    beside = Path(name) if folder is None else folder / name
+    path = beside if os.path.isfile(beside) else Path(name)
     if not os.path.isfile(path):
-        raise InputError(f"there is no image file {str(image)!r}; give a path from here or from the folder of the data")
-    return _open(path, str(image))
+        raise InputError(f"there is no image file {str(name)!r}; give a path from here or from the folder of the data")
+    return path
+
+
+def size_of(image: Any) -> tuple[int, int]:
+    """Width and height of a picture."""
+    width, height = image.size if hasattr(image, "convert") else image.shape[1::-1]
+    return width, height
 
 
 def decode_image(content: bytes, name: str, formats: tuple[str, ...], pixels: int) -> Any:
@@ -62,9 +77,9 @@ def decode_image(content: bytes, name: str, formats: tuple[str, ...], pixels: in
 
 
 def _open(file: Any, name: str, formats: tuple[str, ...] | None = None, pixels: int | None = None) -> Any:
-    """Read an image whole, upright as its camera was held, and without transparency, on white."""
+    """Read an image whole, as a picture that cannot be misread."""
     try:
-        from PIL import Image, ImageOps, UnidentifiedImageError
+        from PIL import Image, UnidentifiedImageError
     except ImportError as error:
         raise InputError("image files need Pillow; install it with: pip install 'assay[images]'") from error
     try:
@@ -72,12 +87,9 @@ def _open(file: Any, name: str, formats: tuple[str, ...] | None = None, pixels: 
             if pixels is not None and opened.width * opened.height > pixels:
                 size = f"{opened.width:,} x {opened.height:,}"
                 raise InputError(f"{name} has {size} pixels; give an image of at most {pixels:,}")
-            image = ImageOps.exif_transpose(opened)
-            if image.mode in ("L", "RGB"):
-                return image.copy()
-            over = Image.new("RGBA", image.size, "white")
-            over.alpha_composite(image.convert("RGBA"))
-            return over.convert("RGB")
+            if getattr(opened, "is_animated", False) and opened.format != "MPO":  # a photo with previews
+                notice("frames", "{inputs} {are} animated or of several pages: only the first picture is read", name)
+            return upright(opened).copy()
     except InputError:
         raise
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -18,10 +19,11 @@ from assay.datasets.build import build_dataset
 from assay.datasets.columns import ColumnMap, as_columns
 from assay.datasets.dataset import Dataset
 from assay.datasets.examples import as_inputs
+from assay.datasets.image_folders import image_splits, read_image_folder
 from assay.datasets.label_map import LabelMap, with_label_map
 from assay.datasets.read import READABLE, format_of, label_names, read_rows, stem_of
 from assay.datasets.sources import make_dataset, sources, wraps
-from assay.datasets.splits import NoSplitError, choose_split, names_a_split, split_files
+from assay.datasets.splits import NoSplitError, choose_split, is_split_name, names_a_split, split_files
 
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?(:[\w.-]+)?")
 
@@ -38,12 +40,13 @@ def load_dataset(
     """Load examples with their labels and rationales.
 
     source: "builtin"; a generator such as "babi_world(task=2)"; a csv, tsv, jsonl, json, parquet, npz or txt file (also
-    .gz) or a folder of these; a hub id ("owner/name" or "owner/name:config"); a pandas or polars frame or series, a
-    datasets.Dataset or a dict of columns; a list of dicts, texts, pairs, images or Examples, or one of these. split: a
-    file of a folder or a split of a hub data set ("validation" matches dev). columns: {role: column}, or a text such as
-    "text=review,label=stars", to override the guess by column names; None switches a role off. label_map: other names
-    for labels, such as {"pos": "positive"}; None leaves the examples of a label unlabelled. limit: load a random subset
-    of this size, in order, drawn with `seed`. What may have been misread is in `notes`, and a warning.
+    .gz) or a folder of these; a folder with one folder of images for each class; a hub id ("owner/name" or
+    "owner/name:config"); a pandas or polars frame or series, a datasets.Dataset or a dict of columns; a list of dicts,
+    texts, pairs, images or Examples, or one of these. split: a file of a folder or a split of a hub data set
+    ("validation" matches dev). columns: {role: column}, or a text such as "text=review,label=stars", to override the
+    guess by column names; None switches a role off. label_map: other names for labels, such as {"pos": "positive"};
+    None leaves the examples of a label unlabelled. limit: load a random subset of this size, in order, drawn with
+    `seed`. What may have been misread is in `notes`, and a warning.
     """
     data = _load(source, split, as_columns(columns))
     if data is not source:
@@ -136,8 +139,27 @@ def _from_folder(path: Path, split: str | None, columns: ColumnMap | None) -> Da
     if hub.is_saved(path):
         return hub.from_saved(path, split, columns)
     name, files = _absolute(path).name, split_files(path)
+    if not files and (folders := image_splits(_absolute(path))):
+        return _from_images(folders, split, columns)
     chosen = choose_split(files, split, name)
     return _read(files[chosen], name, chosen, columns)
+
+
+def _from_images(folders: Mapping[str, Path], split: str | None, columns: ColumnMap | None) -> Dataset:
+    """Folders of images by split. One with a table in it, such as metadata.csv, is read from the table."""
+    first = next(iter(folders.values()))
+    alone = len(folders) == 1 and not is_split_name(first.name)
+    if alone:
+        _refuse(split, None, first.name)
+    name, chosen = first.name if alone else first.parent.name, choose_split(folders, split, first.parent.name)
+    title = None if alone else chosen
+    if tables := split_files(folders[chosen]):
+        return _read(tables[choose_split(tables, None, f"{name}/{chosen}")], name, title, columns)
+    _refuse(None, columns, f"the folder {chosen}")
+    found = read_image_folder(folders[chosen])
+    where = name if alone else f"{name}/{chosen}"
+    data = build_dataset(found.rows, where, label_names={"label": found.classes})
+    return replace(data, name=name, split=title, notes=(*found.notes, *data.notes))
 
 
 def _read(paths: tuple[Path, ...], name: str, split: str | None, columns: ColumnMap | None) -> Dataset:

@@ -21,7 +21,7 @@ def check_rationales(
     notes = []
     for role in ROLES:
         column = getattr(columns, role)
-        if role in given or column is None:
+        if role in given or column is None or columns.text is columns.tokens is None:  # boxes or masks of an image
             continue
         first = next((value for row in rows if (value := parse_cell(cell(row, column))) not in (None, "", [])), None)
         if first is None:

@@ -13,7 +13,8 @@ CUT = 0.2  # share of spans inside words above which offsets are likely to count
 
 def rationale_notes(examples: Sequence[Example]) -> Iterator[str]:
     """What the user should know about the places that rationales mark."""
-    marked = [(_text(example, span), span) for example in examples for spans in example.rationales for span in spans]
+    texts = [example for example in examples if example.text is not None]
+    marked = [(_text(example, span), span) for example in texts for spans in example.rationales for span in spans]
     blank = sum(not text[span.start : span.end].strip() for text, span in marked)
     if is_common(blank, len(marked)):
         yield f"{share(blank, len(marked))} rationale spans mark only blanks; {_ADVICE}"

@@ -54,7 +54,7 @@ def rationales_from_row(row: Mapping[str, Any], columns: Columns, texts: Sequenc
     several = parse_cell(cell(row, columns.rationales))
     if several is not None:
         marked = int(is_swapped(columns))  # the text that such a column is about, unless it names the texts
-        spans = [_annotator(marks, columns.rationales, source, marked) for marks in _agreeing(several, row, columns)]
+        spans = [_annotator(marks, columns.rationales, source, marked) for marks in agreeing(several, row, columns)]
     else:
         single = enumerate((columns.rationale, columns.rationale_pair))
         parts = [_annotator(parse_cell(cell(row, column)), column, source, segment) for segment, column in single]
@@ -67,7 +67,7 @@ def cell(row: Mapping[str, Any], column: str | None) -> Any:
     return None if column is None else row.get(column)
 
 
-def _agreeing(several: Any, row: Mapping[str, Any], columns: Columns) -> list[Any]:
+def agreeing(several: Any, row: Mapping[str, Any], columns: Columns) -> list[Any]:
     """The rationales of annotators who chose the example's label; the others justify another label."""
     if not isinstance(several, list):
         raise InputError(f"rationales must be a list with one rationale per annotator, not {type(several).__name__}")

@@ -223,26 +223,46 @@ def _unquoted(cell: str) -> str:
 def _npz(file: IO[bytes]) -> Iterator[Any]:
     """Arrays of images (N,H,W[,C]) and labels (N,); grey images get one channel, (H,W,1)."""
     try:
-        loaded = np.load(io.BytesIO(file.read()), allow_pickle=False)
+        with np.load(io.BytesIO(file.read()), allow_pickle=False) as arrays:
+            images, labels, classes = (_first(arrays, aliases) for aliases in (IMAGES, LABELS, CLASSES))
+            names = ", ".join(arrays.files)
     except ValueError as error:
         raise AssayError(f"not an npz file: {error}") from error
-    with loaded as arrays:
-        images, labels, classes = (_first(arrays, aliases) for aliases in (IMAGES, LABELS, CLASSES))
-        names = ", ".join(arrays.files)
     if images is None or images.ndim not in (3, 4):
         raise AssayError(f"no images among the arrays {names}; name an (N,H,W,C) array 'images' and (N,) 'labels'")
     images = images[..., None] if images.ndim == 3 else images
+    labels = None if labels is None else _labels(labels, len(images))
+    named = _class_names(labels, classes) if labels is not None and classes is not None else None
     for i, image in enumerate(images):
         row = {"image": image}
         if labels is not None:
             row["label"] = labels[i].item()
-        if labels is not None and classes is not None:
-            row["label_name"] = str(classes[labels[i]])
+        if named is not None:
+            row["label_name"] = named[i]
         yield row
 
 
 def _first(arrays: Any, names: tuple[str, ...]) -> Any:
     return next((arrays[name] for name in names if name in arrays.files), None)
+
+
+def _labels(labels: Any, images: int) -> Any:
+    """One label per image; a column of them is flattened, and bytes are words."""
+    if labels.shape not in ((images,), (images, 1)):
+        raise AssayError(f"the labels have the shape {labels.shape}; give one for each of the {images:,} images")
+    return (labels.astype(str) if labels.dtype.kind == "S" else labels).reshape(images)
+
+
+def _class_names(labels: Any, classes: Any) -> list[str | None] | None:
+    """The name of each label that is an index; -1 is none."""
+    if labels.dtype.kind not in "iu":
+        return None
+    labels = labels.astype(np.int64)
+    if labels.min(initial=0) < -1 or labels.max(initial=-1) >= len(classes):
+        found = f"{labels.min()} to {labels.max()}"
+        raise AssayError(f"the labels, {found}, are no indices of the {len(classes)} 'classes', which count from 0")
+    words = classes.astype(str)
+    return [None if label < 0 else str(words[label]) for label in labels]
 
 
 def _parquet(file: IO[bytes]) -> Iterator[Any]:

@@ -23,7 +23,9 @@ def choose_split(names: Iterable[str], split: str | None, where: str) -> str:
     """The name that `split` refers to: equal, with the same parts, or the only one that contains these parts."""
     names = list(names)
     if not names:
-        raise SpecError(f"{where} contains no readable data; give a folder with {', '.join(READABLE)} files")
+        raise SpecError(
+            f"{where} contains no readable data; give a folder with {', '.join(READABLE)} files, or of images"
+        )
     if split is None:
         if len(names) == 1:
             return names[0]
@@ -49,6 +51,12 @@ def _name_parts(name: str) -> set[str]:
 def names_a_split(name: str) -> bool:
     """Whether a file name contains train, dev or test."""
     return bool(_name_parts(name) & KNOWN)
+
+
+def is_split_name(name: str) -> bool:
+    """Whether a folder's name is only that of a split, such as train or val."""
+    parts = _name_parts(name)
+    return bool(parts) and parts <= KNOWN
 
 
 def is_held_out(name: str) -> bool:

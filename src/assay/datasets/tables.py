@@ -52,7 +52,7 @@ def as_single_row(inputs: Any) -> Mapping[str, Any] | None:
             raise InputError(
                 f"choose one of the splits {', '.join(map(str, inputs))}, such as data[{next(iter(inputs))!r}]"
             )
-        return None if all(map(_is_column, inputs.values())) else inputs
+        return None if _columns(inputs).keys() == inputs.keys() else inputs
     index: Any = getattr(inputs, "index", None)
     if not is_series(inputs) or not hasattr(index, "tolist"):
         return None
@@ -83,11 +83,19 @@ def _with_texts_of_index(frame: Any) -> Any:
 
 
 def _from_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    lengths = {str(name): len(column) for name, column in columns.items() if _is_column(column)}
+    lengths = {str(name): len(column) for name, column in _columns(columns).items()}
     if len(lengths) < len(columns) or len(set(lengths.values())) != 1:
         found = ", ".join(f"{name} {length}" for name, length in lengths.items()) or "none"
         raise InputError(f"a dict of columns needs columns of one length, but has these: {found}")
     return _rows(columns, zip(*columns.values(), strict=True))
+
+
+def _columns(table: Mapping[str, Any]) -> dict[str, Any]:
+    """What is a column of values. An array of three dimensions is one of grey images if it is as long as the others."""
+    columns = {name: value for name, value in table.items() if _is_column(value)}
+    lengths = {len(column) for column in columns.values()}
+    images = {n: v for n, v in table.items() if isinstance(v, np.ndarray) and v.ndim == 3 and {len(v)} == lengths}
+    return {name: table[name] for name in table if name in columns or name in images}
 
 
 def _is_column(value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,15 @@ from numpy.typing import NDArray
 from assay.core.errors import InputError, ModelError
 from assay.core.notices import notice
 from assay.core.printable import shortened
-from assay.core.types import Example, Floats, Span
+from assay.core.types import PIXELS, Example, Floats, Span
+from assay.datasets.images import size_of
+from assay.datasets.pixels import as_picture, as_pil
 from assay.models.encoding import SPECIAL, Encoding, Ints
 from assay.models.prompt import Prompt
 
 MASKING_TOKENS = ("mask_token_id", "pad_token_id", "unk_token_id")  # in the order of preference of removals
+LOST = 0.25  # share of an image above which a crop is worth a remark; 224 of 256 pixels leave out 0.23
+Box = tuple[int, int, int, int]  # left, top, right, bottom
 Pieces = tuple[list[int], list[int], list[Span]]  # ids, token types, spans
 
 
@@ -140,30 +144,68 @@ class ImageEncoder:
         if example.image is None:
             text = shortened(example.text or "", 60)
             raise InputError(f"this model reads images, but a text was given; there is no image file {text!r}")
-        try:
-            out = self.processor(images=self._with_channels(example.image), return_tensors="np")
-        except (ValueError, TypeError) as error:
-            raise InputError(f"the image cannot be read ({error}); give a PIL image or an (H,W,3) array") from error
-        pixels = np.ascontiguousarray(out["pixel_values"][0], dtype=np.float32)
+        image = as_picture(example.image)
+        pixels = self._pixels(image)
+        if (lost := _cut_away(self.processor, size_of(image))) > LOST:
+            message = "{inputs} {are} cropped by the model's image processor: {most} % of the picture is not read"
+            notice("crop", message, example.content, round(100 * lost))
         boxes = self._boxes(pixels.shape[1] // self.patch, pixels.shape[2] // self.patch)
         pixels = _without_patches(pixels, [box for i, box in enumerate(boxes) if _is_removed(i, example.removed)])
+        picture = self._picture(pixels)
+        if not example.removed and np.ptp(picture, (0, 1)).max(initial=0) <= 1:
+            notice("blank", "{inputs} {are} of one colour all over; scores there mean little", example.content)
         spans = [SPECIAL] * self.lead + [Span(0, i, i + 1) for i in range(len(boxes))]
         zeros = np.zeros(len(spans), np.int64)
-        return Encoding(
-            example, zeros, zeros, zeros, tuple(spans), pixels=pixels, picture=self._picture(pixels), boxes=boxes
+        example = self._with_marked_patches(example, boxes) if example.rationales else example
+        return Encoding(example, zeros, zeros, zeros, tuple(spans), pixels=pixels, picture=picture, boxes=boxes)
+
+    def _pixels(self, picture: Any) -> Floats:
+        try:
+            out = self.processor(images=self._with_channels(picture), return_tensors="np")
+        except (ValueError, TypeError) as error:
+            reason = shortened(str(error), 200)
+            raise InputError(f"the image cannot be read ({reason}); give a PIL image or an (H,W,3) array") from error
+        return np.ascontiguousarray(out["pixel_values"][0], dtype=np.float32)
+
+    def _with_marked_patches(self, example: Example, boxes: Sequence[Box]) -> Example:
+        """The example with the patches that its rationales mark: a mask is scaled and cropped as the image is.
+
+        A patch is marked if at least half of it is or, where that is none, if it has the largest marked part.
+        """
+        width, height = size_of(as_picture(example.image))
+
+        def patches(spans: Sequence[Span]) -> tuple[Span, ...]:
+            mask = np.zeros(height * width, np.uint8)
+            for span in spans:
+                mask[span.start : span.end] = 255
+            scaled = self._picture(self._pixels(as_pil(mask.reshape(height, width, 1))))[..., 0] > 127
+            parts = np.array([scaled[top:bottom, left:right].mean() for left, top, right, bottom in boxes])
+            least = min(0.5, parts.max(initial=0))
+            return tuple(Span(0, i, i + 1) for i in np.flatnonzero(parts >= least).tolist()) if least else ()
+
+        of_pixels = [any(span.segment == PIXELS for span in spans) for spans in example.rationales]
+        found = tuple(
+            patches(spans) if is_mask else spans for spans, is_mask in zip(example.rationales, of_pixels, strict=True)
         )
+        if any(of_pixels) and not any(found):
+            message = "the rationales of {inputs} mark nothing that the model reads; they are left out of plausibility"
+            notice("unseen", message, example.content)
+        return replace(example, rationales=found)
 
     def _with_channels(self, image: Any) -> Any:
-        """An image file in grey or in colour with the number of channels that the model reads."""
+        """A picture in grey or in colour with the number of channels that the model reads."""
         if not hasattr(image, "convert"):
-            return image
+            if image.shape[-1] == self.channels:
+                return image
+            image = as_pil(image)
         image = image.convert("L" if self.channels == 1 else "RGB")
         return np.asarray(image)[..., None] if self.channels == 1 else image
 
     def _picture(self, pixels: Floats) -> NDArray[np.uint8]:
         """The pixels as an image: cropped and scaled as the model reads it, so that the patches fit."""
+        factor = getattr(self.processor, "rescale_factor", None) if getattr(self.processor, "do_rescale", True) else 1
         mean, std = (np.reshape(self._per_channel(n, d), (-1, 1, 1)) for n, d in (("mean", 0.0), ("std", 1.0)))
-        values = np.clip((pixels * std + mean) * 255, 0, 255).astype(np.uint8)
+        values = np.clip((pixels * std + mean) / (factor or 1 / 255), 0, 255).astype(np.uint8)
         return np.ascontiguousarray(np.broadcast_to(values, (3, *values.shape[1:])).transpose(1, 2, 0))
 
     def _per_channel(self, name: str, default: float) -> Sequence[float]:
@@ -171,16 +213,28 @@ class ImageEncoder:
         values: Sequence[float] | None = getattr(self.processor, f"image_{name}", None) if normalised else None
         return [default] if values is None else values
 
-    def _boxes(self, height: int, width: int) -> tuple[tuple[int, int, int, int], ...]:
+    def _boxes(self, height: int, width: int) -> tuple[Box, ...]:
         p = self.patch
         return tuple((x * p, y * p, (x + 1) * p, (y + 1) * p) for y in range(height) for x in range(width))
+
+
+def _cut_away(processor: Any, size: tuple[int, int]) -> float:
+    """The share of an image of this width and height that a processor's crop leaves out."""
+    if not getattr(processor, "do_center_crop", False):
+        return 0.0
+    scaled, crop = dict(processor.size or {}), dict(processor.crop_size)
+    if shortest := scaled.get("shortest_edge"):
+        width, height = (shortest * side / min(size) for side in size)
+    else:
+        width, height = scaled.get("width") or size[0], scaled.get("height") or size[1]
+    return 1 - min(1.0, float(crop["width"] / width)) * min(1.0, float(crop["height"] / height))
 
 
 def _is_removed(patch: int, removed: Sequence[Span]) -> bool:
     return any(span.segment == 0 and span.start <= patch < span.end for span in removed)
 
 
-def _without_patches(pixels: Floats, boxes: Sequence[tuple[int, int, int, int]]) -> Floats:
+def _without_patches(pixels: Floats, boxes: Sequence[Box]) -> Floats:
     """Each box in the mean colour of the whole image, as the removal `mean_colour` does."""
     mean, out = pixels.mean((1, 2), keepdims=True), pixels.copy() if boxes else pixels
     for left, top, right, bottom in boxes:

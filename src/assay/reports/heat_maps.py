@@ -75,9 +75,10 @@ def heat_map(
     """
     largest = reach([attribution]) if largest is None else largest
     darkest = f"{largest:.2g}"
-    if patches := patch_map(attribution, largest):
+    of_rationale = rationale_units(attribution.units, example)
+    if patches := patch_map(attribution, largest, of_rationale):
         return HeatMap(patches=patches, picture=picture, darkest=darkest)
-    marked = dict(zip(attribution.units, rationale_units(attribution.units, example), strict=True))
+    marked = dict(zip(attribution.units, of_rationale, strict=True))
     scores = dict(zip(attribution.units, attribution.scores, strict=True))
     everything = pieces(attribution, largest)
     strongest = sorted(everything, key=lambda piece: -piece[2])[:TOP]
@@ -118,3 +119,8 @@ def _heat_unit(gap: str, unit: Unit, strength: float, score: float, top: bool) -
 def picture(model: Model, example: Example) -> Picture | None:
     """The image that the model reads, to draw under its patches; None for a text."""
     return None if example.image is None else picture_of(model.encode(example).picture)
+
+
+def as_read(model: Model, example: Example) -> Example:
+    """An image whose rationales mark the patches that the model reads; any other example as it is."""
+    return example if example.image is None or not example.rationales else model.encode(example).example

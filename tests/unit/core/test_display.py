@@ -246,6 +246,7 @@ def test_an_image_is_drawn_over_its_picture_once():
     assert np.array_equal(np.asarray(Image.open(io.BytesIO(base64.b64decode(address)))), rgb)
     assert text.count("<use href=") == 1
     assert text.count("<rect") == 4
+    assert text.count('filter="grayscale(1)"') == 2  # a red wall is no support
 
 
 def test_to_html_writes_a_page(tmp_path):

@@ -74,7 +74,7 @@ def test_a_dataset():
         ),
         ([{"text": ["a", "b"]}], "input 0: text must be a string, not list; if they are tokens: --columns tokens=text"),
         ([{"text": "a", "text_pair": 7}], "input 0: text_pair must be a string, not int"),
-        (["a", np.zeros((4, 4))], "input 1: unsupported input type ndarray"),
+        (["a", np.zeros(4)], "input 1: unsupported input type ndarray"),
         (3, "unsupported input type int; give texts"),
         (None, "unsupported input type NoneType"),
         ({"text": ["a", "b"], "label": [1]}, "needs columns of one length, but has these: text 2, label 1"),

@@ -182,3 +182,27 @@ def test_names(tmp_path):
     assert stem_of(tmp_path / "train.parquet") == "train"
     with pytest.raises(SpecError):
         next(read_rows(tmp_path / "x.doc"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "words"),
+    [
+        ([0, 1, 0], None, r"the labels have the shape \(3,\); give one for each of the 2 images"),
+        (np.eye(2, dtype=np.uint8), None, r"the labels have the shape \(2, 2\)"),
+        ([1, 2], ["a", "b"], "the labels, 1 to 2, are no indices of the 2 'classes', which count from 0"),
+        (np.array(["a", None], object), None, "not an npz file: "),
+    ],
+)
+def test_labels_of_an_npz_file_must_fit_its_images(tmp_path, labels, classes, words):
+    arrays = {"images": np.zeros((2, 4, 4, 3), np.uint8), "labels": labels}
+    np.savez(tmp_path / "a.npz", **arrays, **({} if classes is None else {"classes": classes}))
+    with pytest.raises(AssayError, match=words):
+        list(read_rows(tmp_path / "a.npz"))
+
+
+def test_labels_of_an_npz_file_in_other_forms(tmp_path):
+    images = np.zeros((3, 4, 4), np.uint8)
+    np.savez(
+        tmp_path / "a.npz", images=images, labels=np.array([[1], [0], [-1]], np.int8), classes=[b"calm", b"bright"]
+    )
+    assert [row.get("label_name") for row in read_rows(tmp_path / "a.npz")] == ["bright", "calm", None]

@@ -7,6 +7,7 @@ import pytest
 
 import toys
 from assay import Example, InputError, ModelError
+from assay.core.types import PIXELS, Span
 from assay.models.encode import ImageEncoder, TextEncoder
 from assay.models.encoding import SPECIAL, collate
 
@@ -71,10 +72,77 @@ def test_a_causal_pair_needs_an_end_token():
 
 def test_image_patches_are_boxes_row_by_row():
     pixels = np.arange(3 * 4 * 6, dtype=np.float32).reshape(3, 4, 6)
-    encoding = ImageEncoder(lambda images, return_tensors: {"pixel_values": images[None]}, 2, 1)(Example(image=pixels))
+
+    def processor(images, return_tensors):
+        return {"pixel_values": images.transpose(2, 0, 1)[None]}
+
+    encoding = ImageEncoder(processor, 2, 1)(Example(image=pixels))
     assert encoding.boxes[:4] == ((0, 0, 2, 2), (2, 0, 4, 2), (4, 0, 6, 2), (0, 2, 2, 4))
     assert len(encoding) == 7
     assert encoding.spans[0] == SPECIAL
+
+
+def mark(left, top, right, bottom, width=12):
+    return tuple(Span(PIXELS, y * width + left, y * width + right) for y in range(top, bottom))
+
+
+def image_processor(**settings):
+    from transformers import ViTImageProcessorPil
+
+    return ViTImageProcessorPil(image_mean=[0.5] * 3, image_std=[0.5] * 3, **settings)
+
+
+def patches_of(processor, rationale, width=12):
+    image = np.random.default_rng(0).integers(0, 256, (8, width, 3), np.uint8)
+    example = Example(image=image, rationales=(rationale,))
+    (spans,) = ImageEncoder(processor, 4, 1)(example).example.rationales
+    return [(span.segment, span.start) for span in spans]
+
+
+def test_marked_pixels_become_the_patches_that_they_fill():
+    same = image_processor(size={"height": 8, "width": 12})  # 2 x 3 patches
+    assert patches_of(same, mark(8, 4, 10, 8)) == [(0, 5)]  # half of the last patch
+    assert patches_of(same, mark(4, 0, 9, 4)) == [(0, 1)]
+    assert patches_of(same, mark(3, 0, 9, 8)) == [(0, 1), (0, 4)]
+    assert patches_of(same, mark(0, 0, 1, 1)) == [(0, 0)]  # less than half of any: the largest part
+    doubled = image_processor(size={"height": 16, "width": 24})
+    assert patches_of(doubled, mark(2, 2, 4, 4)) == [(0, 7)]
+    square = image_processor(size={"height": 8, "width": 8})  # squeezed
+    assert patches_of(square, mark(6, 0, 12, 4)) == [(0, 1)]
+
+
+def test_marks_follow_a_crop():
+    from transformers import BitImageProcessorPil
+
+    crop = BitImageProcessorPil(
+        size={"shortest_edge": 8}, crop_size={"height": 8, "width": 8}, image_mean=[0.5] * 3, image_std=[0.5] * 3
+    )
+    cropped = "1 input is cropped by the model's image processor: 50 % of the picture is not read"
+    with pytest.warns(UserWarning, match=cropped):
+        assert patches_of(crop, mark(8, 4, 12, 8, width=16), width=16) == [(0, 3)]
+    nothing = "the rationales of 1 input mark nothing that the model reads; they are left out of plausibility"
+    with pytest.warns(UserWarning, match=nothing), pytest.warns(UserWarning, match=cropped):
+        assert patches_of(crop, mark(0, 0, 4, 8, width=16), width=16) == []
+
+
+def test_patches_that_a_rationale_names_stay():
+    assert patches_of(image_processor(size={"height": 8, "width": 12}), (Span(0, 3, 4),)) == [(0, 3)]
+
+
+def test_an_array_and_a_file_of_another_number_of_channels_are_the_same_picture():
+    from PIL import Image
+
+    grey = np.random.default_rng(0).integers(0, 256, (8, 12, 1), np.uint8)
+    encoder = ImageEncoder(image_processor(size={"height": 8, "width": 12}), 4, 1)
+    by_array, by_image = (encoder(Example(image=i)).picture for i in (grey, Image.fromarray(grey[..., 0])))
+    assert np.array_equal(by_array, by_image)
+    assert np.array_equal(by_array[..., 1], by_array[..., 0])
+
+
+def test_a_picture_is_shown_as_it_is_when_the_processor_does_not_rescale():
+    image = np.random.default_rng(0).integers(0, 256, (8, 12, 3), np.uint8)
+    raw = image_processor(size={"height": 8, "width": 12}, do_rescale=False, do_normalize=False)
+    assert np.array_equal(ImageEncoder(raw, 4, 1)(Example(image=image)).picture, image)
 
 
 def test_an_unreadable_image():
@@ -82,7 +150,7 @@ def test_an_unreadable_image():
         raise ValueError("no channels")
 
     with pytest.raises(InputError, match=r"cannot be read \(no channels\); give a PIL image"):
-        ImageEncoder(processor, 2, 1)(Example(image=np.zeros((1, 1, 1))))
+        ImageEncoder(processor, 4, 1)(Example(image=np.zeros((1, 1, 1))))
 
 
 def test_collate_pads_on_the_right():

@@ -121,9 +121,10 @@ def test_an_attribution_as_axes() -> None:
 
 def test_an_image_as_axes() -> None:
     units = (Unit("patch 0", 0, 1, box=(0, 0, 2, 2)), Unit("patch 1", 1, 2, box=(2, 0, 4, 2)))
-    rgb = np.zeros((2, 4, 3), np.uint8)
+    rgb = np.full((2, 4, 3), (200, 0, 0), np.uint8)
     ax = attribution(units=units, scores=np.array([1, -1], np.float32), picture=rgb).plot()
     assert len(ax.images) == 1
+    assert ax.images[0].get_array().shape == (2, 4)  # grey: a red wall is no support
     assert len(ax.collections[0].get_paths()) == 2
     assert ax.collections[0].norm.vmin == -1
     assert ax.figure.axes[1].get_ylabel() == "part of the logit of yes"  # the scale

@@ -287,6 +287,16 @@ def test_examples_of_the_data_fill_the_form(client: Client) -> None:
     assert client.get("/explain", params={"example": 10**6}).status_code == 400
 
 
+def test_grey_examples_of_arrays_fill_the_form(tmp_path: Path) -> None:
+    """As those of npz files are: (H,W,1), which is no image for Pillow."""
+    model = model_of("vit")
+    grey = np.random.default_rng(0).integers(0, 256, (32, 32, 1), np.uint8)
+    client = Client(application(tmp_path, explain_part([model], data=load_dataset([grey, grey]))))
+    response = client.get("/explain", params={"example": 1})
+    assert response.status_code == 200
+    assert re.search(r'name="kept_image" value="[\w-]+"', response.text)
+
+
 def test_long_work_can_be_cancelled_and_reports_progress(builtin: Any, tmp_path: Path) -> None:
     app = application(tmp_path, explain_part([builtin]))
     client = Client(app)

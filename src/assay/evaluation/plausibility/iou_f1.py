@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.ndimage import label
 
 from assay.core.metric_facts import MetricFacts
-from assay.core.types import Attribution, Bools, Example
+from assay.core.types import Attribution, Bools, Example, Unit
 from assay.evaluation.attribution_metric import Words, descending_order, scores_and_truth
 
 
@@ -30,11 +32,20 @@ class IouF1:
         scores, truth = pair
         chosen = np.zeros(len(truth), bool)
         chosen[descending_order(scores)[: truth.sum()]] = True
-        predicted, gold = _runs(chosen), _runs(truth)
+        predicted, gold = (_parts(marked, attribution.units) for marked in (chosen, truth))
         hits = sum(any(len(a & b) / len(a | b) > self.overlap for b in gold) for a in predicted)
         recalled = sum(any(len(a & b) / len(a | b) > self.overlap for a in predicted) for b in gold)
         precision, recall = hits / len(predicted), recalled / len(gold)
         return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def _parts(marked: Bools, units: Sequence[Unit]) -> list[set[int]]:
+    """Sets of adjacent marked units: runs of a text, or patches of an image that touch at a side."""
+    boxes = [unit.box for unit in units if unit.box is not None]
+    if not boxes:
+        return _runs(marked)
+    numbered, count = label(marked.reshape(-1, len({box[0] for box in boxes})))
+    return [set(np.flatnonzero(numbered.ravel() == i + 1).tolist()) for i in range(count)]
 
 
 def _runs(marked: Bools) -> list[set[int]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scipy.special import expit, softmax
 
 from assay.core.types import Attribution, Example
-from assay.reports.heat_maps import HeatMap, heat_maps, picture, shown_units
+from assay.reports.heat_maps import HeatMap, as_read, heat_maps, picture, shown_units
 from assay.reports.method_style import MethodStyle
 from assay.studies.evaluate.evaluation import Evaluation
 
@@ -40,7 +40,7 @@ def shown_examples(evaluation: Evaluation, styles: Mapping[str, MethodStyle]) ->
 
 
 def _example(evaluation: Evaluation, i: int, styles: Mapping[str, MethodStyle]) -> ShownExample:
-    example = evaluation.dataset[i]
+    example = as_read(evaluation.model, evaluation.dataset[i])
     attributions = {method: shown[i] for method, shown in evaluation.shown.items()}
     window = shown_units(list(attributions.values()))
     first = next(iter(attributions.values()))

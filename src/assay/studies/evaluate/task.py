@@ -144,6 +144,7 @@ def evaluate_slice(
     chance; values and curves are means over them, and all else is of the first.
     """
     inputs = session.open(examples, targets)
+    examples = [(i, encoding.example) for (i, _), encoding in zip(examples, inputs.encodings, strict=True)]
     attributions = session.explain(inputs, bar)
     trim_heap()
     drawn = Draws.of(session.methods, draws)

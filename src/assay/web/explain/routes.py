@@ -18,6 +18,7 @@ from starlette.responses import Response, StreamingResponse
 from assay.core.errors import AssayError, InputError
 from assay.core.printable import shortened
 from assay.core.types import Example, Span
+from assay.datasets.pixels import as_picture, as_pil
 from assay.web.explain import downloads, saved
 from assay.web.explain.models import Explaining, ServedModel
 from assay.web.explain.view import view
@@ -192,14 +193,9 @@ def _with_example(typed: Typed, served: ServedModel, state: Explaining, index: i
     if example.image is None:
         raise InputError(f"example {index} has no image, and this model reads images")
     out = io.BytesIO()
-    _as_picture(example.image).save(out, "PNG")
+    picture = as_picture(example.image)
+    (picture if hasattr(picture, "save") else as_pil(picture)).save(out, "PNG")
     return replace(typed, image=saved.save_image(site.database, out.getvalue()))
-
-
-def _as_picture(image: Any) -> Any:
-    from PIL import Image
-
-    return image if hasattr(image, "save") else Image.fromarray(image)
 
 
 def _start(site: Site, served: ServedModel, wanted: Wanted, explanation: str) -> Task:
