@@ -29,6 +29,7 @@ from assay.training.scratch import is_scratch
 from assay.training.students import UNTRAINED, check_pair, student_base
 
 NONE, UNIFORM = "none", "uniform"
+CARRIED = 2  # revision of how shares reach a student that reads other tokens
 SHUFFLED = "shuffled "  # before the name of the method that a control stands beside
 METHODS = (
     "attention_logits",
@@ -323,6 +324,8 @@ class _JobMaker:
             "tried": list(self.study.betas) if trials else [],
             "last": last,
         }
+        if key and (self.study.student or self.study.max_length):  # it may read other tokens than the teacher
+            spec["carried"] = CARRIED
         needs = (*self.context.needs, self.asked.key, *((key,) if key else ()), *(job.key for job in trials))
         tags = {"method": shown, "size": size, "seed": seed, "step": "student" if seed != TRIAL_SEED else "trial"}
         return self._job(task, spec, tags, needs, artifact=True, temporary=True)
