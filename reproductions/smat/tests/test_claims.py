@@ -18,7 +18,7 @@ from reproductions.smat.evidence import Evidence, Gain, Place, Room, evidence
 from reproductions.smat.findings import findings
 from reproductions.smat.page import INDEX, PARTS, RECORDS, page, read
 from reproductions.smat.published import ALL, LAST, OWN, SMAT, columns, published, short_name
-from reproductions.smat.tables import _line, _more, claim_table
+from reproductions.smat.tables import _line, _more, claim_table, statement_list
 from reproductions.smat.teaching import FURTHER, taught
 
 TEXTS, SEEDS = 300, 8
@@ -287,6 +287,16 @@ def test_the_reach_of_no_better_than_lies_beyond_its_margin() -> None:
     finding = judge([Statement("", Criterion.not_above(0.01), gain)]).findings[0]
     assert finding.outcome is Outcome.UNDECIDED
     assert f"a difference of {gain.detectable(0.95) + 0.01:.3f} would" in _line(finding, 0.95)
+
+
+def test_the_reach_of_a_statement_is_that_of_its_interval() -> None:
+    """Both at the confidence of the whole claim."""
+    e = made_up(PAPER | {SMAT: 0.7})
+    found = CLAIMS[7].judge(e).findings
+    open_ = [f.statement.quantity for f in found if f.outcome is Outcome.UNDECIDED]
+    assert len(open_) > 1
+    for gain in open_:
+        assert f"a difference of {gain.detectable(1 - 0.05 / len(found)):.3f} would" in statement_list(e)
 
 
 def test_places_of_heads_and_names_and_published_numbers() -> None:

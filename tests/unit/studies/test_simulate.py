@@ -33,6 +33,7 @@ from assay.studies.simulate.scaffold import ScaffoldTask
 from assay.studies.simulate.study import Simulate, check_unseen
 from assay.studies.simulate.tasks import ExplainTask, StudentTask
 from assay.studies.simulate.terminal import tables
+from assay.training.classifier import fine_tune
 from assay.training.recipe import Recipe
 from assay.training.students import student_base, student_of
 from families import model_of
@@ -435,6 +436,54 @@ def test_no_student_sees_the_texts_of_another_purpose(
     betas = {job.tags["method"]: Store(tmp_path).get(job.key).rows["beta"] for job in jobs if "size" in job.tags}
     name = "scaffold(beta=3.0)"
     assert betas == {name: 3.0, f"{name}, own student": 3.0, f"shuffled {name}": 3.0, "none": 0.0, "uniform": 2.0}
+
+
+def test_what_every_student_is_taught(room: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last layer's explanation of each of its texts, special tokens too, by beta, to its own last layer."""
+    lessons, seeds = [], []
+
+    def taught(model: object, train: object, validation: object, recipe: Recipe, **more: object) -> object:
+        lessons.append((more["wrap"], more["loss"], train, recipe.seed))
+        return fine_tune(model, train, validation, recipe, **more)
+
+    def opened(teacher: object, base: str, seed: int, **more: object) -> object:
+        seeds.append(seed)
+        return student_of(teacher, base, seed, **more)
+
+    monkeypatch.setattr("assay.studies.simulate.tasks.fine_tune", taught)
+    monkeypatch.setattr("assay.studies.simulate.student.student_of", opened)
+    options = {**SETTINGS, "sizes": (24,), "store": tmp_path, "progress": False}
+    teacher = load_model(str(room / "teacher"))
+    found = assay.simulate(
+        str(room / "teacher"), str(room / "texts.csv"), "attention_logits(layer=-1)", beta=3.0, **options
+    )
+    assert found.status.ok, found.status.reasons
+    assert seeds == [seed for *_, seed in lessons]
+    assert set(seeds) == {0, 1}
+    shown = [lesson for lesson in lessons if lesson[1] is not None and lesson[0](teacher).last]
+    assert len(shown) == 4  # and as many shuffled
+    alike = []
+    for _, loss, train, _ in shown:
+        assert loss.beta == 3.0
+        pairs = [(loss.explanations[e.content], _last_layer(teacher, e)) for e in train]
+        assert all(np.allclose(np.sort(ours), np.sort(theirs), atol=1e-6) for ours, theirs in pairs)
+        alike.append(all(np.allclose(ours, theirs, atol=1e-6) for ours, theirs in pairs))
+    assert sorted(alike) == [False, False, True, True]
+
+
+def _last_layer(model: object, example: object) -> np.ndarray:
+    heads = model.head_logits(model.batch([model.encode(example)]))[1][0]
+    return heads[len(heads) // 2 :].mean(0).softmax(0).detach().numpy()
+
+
+def test_beta_is_the_one_that_stopped_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the early-stopping texts; of equal ones the smallest."""
+    rows = {"asked": {"task": "classification"}}
+    rows |= {key: {"validation": {"accuracy": a}} for key, a in (("a", 0.6), ("b", 0.8), ("c", 0.8), ("d", 0.7))}
+    monkeypatch.setattr("assay.studies.simulate.tasks.rows_of", lambda context, key: rows[key])
+    tried = ((0.2, "a"), (1.0, "b"), (5.0, "c"), (9.0, "d"))
+    assert StudentTask(None, None, "", 5, 0, "asked", tried=tried)._beta(None) == 1.0
+    assert StudentTask(None, None, "", 5, 0, "asked", beta=0.3)._beta(None) == 0.3
 
 
 def test_an_explainer_that_saw_the_test_texts_is_refused(room: Path) -> None:
