@@ -5,6 +5,7 @@
 Adds what is missing to planted.json. Students are small BERTs without training, and one word of a text, of twenty,
 decides its class. The logits of the teacher's heads are made up, so what is true is known. Every seed has texts of its
 own to learn from, for the outer loss, to stop early, and for the test. Sizes and rates were chosen on seeds from 100.
+There were 8 seeds at first; 8 more were added after these were seen.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from .published import OWN, SMAT
 PLANTED = "planted.json"
 EQUAL, SHUFFLED = "equal heads", f"shuffled {SMAT}"
 CUES, LENGTH, LOUDNESS = 20, 14, 6.0  # words that decide; words of a text; a cue's logit above noise of deviation 1
-SEEDS, OUTER, STOPPING, TEST = 8, 100, 100, 500
+SEEDS, OUTER, STOPPING, TEST = 16, 100, 100, 500
 SETTINGS = ScaffoldFit(batch_size=16, learning_rate=0.1, weight_decay=0.0, epochs=40, meta_rate=0.005, patience=None)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import ttest_1samp
 
+from assay.fitting.scaffold import VANISHED
 from assay.statistics.bootstrap import Interval
 from assay.statistics.sentences import listed
 
@@ -21,6 +22,7 @@ from .tables import NOT_RUN, table
 Row = Mapping[str, Any]
 Planted = Mapping[Setting, Sequence[Row]]  # the students of every seed, by setting
 COLUMNS = (NONE, EQUAL, OWN, SMAT, SHUFFLED)
+ERROR = 0.05  # chance that any of the intervals is wrong
 POINT = 0.01  # a smaller gain does not matter
 
 
@@ -40,40 +42,56 @@ def planted_table(found: Planted) -> str:
         "SMaT itself, tested where the truth is known: of the teacher's heads, which are made up, some look at the\n"
         f"word that decides the class (one of {CUES}), the others at noise. Students are small and untrained. The\n"
         "first row is the base; every other row changes one thing. Mean agreement in percent over\n"
-        f"{SEEDS} seeds, each with texts of its own, {TEST} of them for the test; gain of `{SMAT}`, the fresh\n"
-        "student, with a 95 % t interval over seeds.\n\n"
+        f"{SEEDS} seeds, each with texts of its own, {TEST} of them for the test (8 seeds at first; the others were\n"
+        f"added after these were seen). Gain of `{SMAT}`, the fresh student, with t intervals over seeds that hold\n"
+        "together with 95 % confidence. A fit has *lost* the heads that know if they keep no weight: sparsemax and\n"
+        "entmax give such heads no gradient.\n\n"
     )
-    heads = ["heads that know", "texts", "beta", *COLUMNS, f"{SMAT} over {EQUAL}", "weight of the heads that know"]
-    return note + table(heads, [_line(setting, found[setting]) for setting in sorted(found, key=_place)])
+    heads = ["heads that know", "texts", "beta", "normaliser", *COLUMNS, f"{SMAT} over {EQUAL}", "their weight", "lost"]
+    order = sorted(found, key=_place)
+    return note + table(heads, [_line(setting, found[setting], len(found)) for setting in order])
 
 
 def planted_finding(found: Planted) -> str:
     """Where learnt heads gain over equal ones, and where not."""
-    gains = {setting: gain(rows) for setting, rows in sorted(found.items(), key=lambda item: _place(item[0]))}
+    gains = {
+        setting: gain(rows, len(found)) for setting, rows in sorted(found.items(), key=lambda item: _place(item[0]))
+    }
     more = [f"{_name(s)} ({points(g)})" for s, g in gains.items() if g.low > 0 and g.value >= POINT]
     rest = [f"{_name(s)} ({points(g)})" for s, g in gains.items() if not (g.low > 0 and g.value >= POINT)]
     words = [f"teach a fresh student more than equal heads with {listed(more)}"] if more else []
     words += [f"no more was found with {listed(rest)}"] if rest else []
-    return f"- Planted heads, where the truth is known: heads that SMaT learnt {'; '.join(words)}.\n" if words else ""
+    if not words:
+        return ""
+    base = found.get(BASE, ())
+    words += [f"with the base, {lost(base)} of {len(base)} fits lost the head that knows"] if base else []
+    return f"- Planted heads, where the truth is known: heads that SMaT learnt {'; '.join(words)}.\n"
 
 
-def gain(rows: Sequence[Row]) -> Interval:
-    """SMaT's fresh student over one that is taught by equal heads: a paired t interval over seeds."""
+def gain(rows: Sequence[Row], settings: int = 1) -> Interval:
+    """SMaT's fresh student over one that is taught by equal heads: a paired t interval over seeds (Bonferroni)."""
     differences = np.array([row[SMAT] - row[EQUAL] for row in rows])
-    bounds = ttest_1samp(differences, 0.0).confidence_interval(0.95)
+    bounds = ttest_1samp(differences, 0.0).confidence_interval(1 - ERROR / settings)
     return Interval(float(differences.mean()), float(bounds.low), float(bounds.high), len(rows))
 
 
-def _line(setting: Setting, rows: Sequence[Row]) -> list[str]:
+def lost(rows: Sequence[Row]) -> int:
+    """Fits that gave the heads that know no weight."""
+    return sum(row["weight"] < VANISHED for row in rows)
+
+
+def _line(setting: Setting, rows: Sequence[Row], settings: int) -> list[str]:
     means = [f"{100 * np.mean([row[name] for row in rows]):.1f}" for name in COLUMNS]
     weight = f"{100 * np.mean([row['weight'] for row in rows]):.0f} %"
     return [
         f"{setting.knowing} of {setting.heads}",
         str(setting.texts),
         f"{setting.beta:g}",
+        setting.normaliser,
         *means,
-        points(gain(rows)),
+        points(gain(rows, settings)),
         weight,
+        f"{lost(rows)} of {len(rows)}",
     ]
 
 
@@ -85,6 +103,8 @@ def _name(setting: Setting) -> str:
         return f"{setting.texts} texts"
     if setting.beta != BASE.beta:
         return f"beta {setting.beta:g}"
+    if setting.normaliser != BASE.normaliser:
+        return setting.normaliser
     return f"{BASE.knowing} of {BASE.heads} heads, {BASE.texts} texts and beta {BASE.beta:g}"
 
 
@@ -98,4 +118,5 @@ def _place(setting: Setting) -> tuple[Any, ...]:
         setting.texts == BASE.texts,
         setting.texts,
         setting.beta,
+        setting.normaliser,
     )

@@ -56,6 +56,14 @@ def test_a_folder_and_a_list_of_paths(vit: Model, photos: Path) -> None:
     assert folder[2].picture.shape == (32, 32, 3)
 
 
+def test_a_report_says_that_patches_are_explained(vit: Model, photos: Path) -> None:
+    result = assay.evaluate(vit, photos, methods=[METHOD, "random"], metrics=["comprehensiveness"])
+    result.to_html("report.html")
+    page = Path("report.html").read_text()
+    assert "units: patch" in page
+    assert "units: token" not in page
+
+
 def test_transparency_is_white_and_photos_stand_upright(vit: Model, tmp_path: Path) -> None:
     Image.new("RGBA", (32, 32), (10, 20, 30, 0)).save(tmp_path / "clear.png")
     with pytest.warns(UserWarning, match="1 input is of one colour all over; scores there mean little"):

@@ -86,7 +86,7 @@ def test_an_attack_that_moves_words_further_than_their_size_says_so_first():
     near, far = (assay.attack(limit=2, steps=4, methods=["gradient"], relative=relative, epsilon=2.0, rate=9.0)
                  for relative in (True, False))  # fmt: skip
     for result in (near, far):
-        assert result.verdict[0].startswith("Epsilon lets words move by up to")
+        assert result.verdict[0].startswith("Epsilon lets embeddings move by up to")
         assert all("times their own size" in sentence for sentence in result.verdict)
     assert "28 times" in far.verdict[0]
     default = assay.attack(limit=2, steps=4, methods=["gradient"])

@@ -56,17 +56,20 @@ def test_the_finding_names_where_learnt_heads_gain_and_where_not() -> None:
     few, many, tiny = BASE, replace(BASE, texts=256), replace(BASE, beta=1.0)
     found = {few: rows(0.7, 0.9), many: rows(0.9, 0.9), tiny: rows(0.9, 0.905, 0.001)}
     sentence = planted_finding(found)
-    gains, rest = sentence.split("; ")
+    gains, rest, kept = sentence.split("; ")
+    assert "0 of 16 fits lost" in kept
     assert "1 of 8 heads, 128 texts and beta 5 (+20.0 [" in gains
     assert "256 texts (+0.0 [" in rest
     assert "beta 1 (+0.5 [" in rest, "half a point does not matter"
-    assert planted_table(found).splitlines()[8].startswith("| 1 of 8 | 128 | 5 | 60.0 | 70.0 | 90.0 | 90.0 |")
+    assert (
+        planted_table(found).splitlines()[10].startswith("| 1 of 8 | 128 | 5 | sparsemax | 60.0 | 70.0 | 90.0 | 90.0 |")
+    )
 
 
 def test_the_interval_is_a_t_interval_of_the_paired_differences() -> None:
     found = rows(0.7, 0.9)
     d = np.array([row["smat"] - row[EQUAL] for row in found])
-    half = 2.3646242516 * d.std(ddof=1) / np.sqrt(8)  # t quantile of .975 with 7 degrees of freedom
+    half = 2.1314495456 * d.std(ddof=1) / np.sqrt(16)  # t quantile of .975 with 15 degrees of freedom
     assert (gain(found).low, gain(found).high) == pytest.approx((d.mean() - half, d.mean() + half))
 
 

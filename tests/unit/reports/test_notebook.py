@@ -60,7 +60,7 @@ def test_reprs_are_a_few_lines(result: Result) -> None:
 @pytest.mark.parametrize(
     ("made", "words"),
     [
-        (hostile.attacked, ["prediction_kept", "success rate", "moving words by 1.5 times their size"]),
+        (hostile.attacked, ["prediction_kept", "success rate", "moving embeddings by 1.5 times their size"]),
         (hostile.randomised, ["cascading", "Spearman&#39;s correlation", "[0.70, 0.90]"]),
         (hostile.roar, ["Measurable model", "area between random and the method", "inconclusive"]),
     ],

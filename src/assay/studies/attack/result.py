@@ -17,8 +17,8 @@ from assay.studies.attack.study import Attack
 
 MEASURED = ("gradient", "gradient_x_input", "integrated_gradients(tolerance=0.05)")  # for the default methods
 TOO_FAR = (
-    "Epsilon lets words move by up to {reach} times their own size: the attacked inputs are no longer the given ones, "
-    "so the rates below do not show how stable the explanations are."
+    "Epsilon lets embeddings move by up to {reach} times their own size: the attacked inputs are no longer the given "
+    "ones, so the rates below do not show how stable the explanations are."
 )
 MEASURE_NAMES = {
     "succeeded": "success rate",
@@ -56,7 +56,7 @@ class Attacked(StudyResult):
         lines: dict[str, list[Line]] = {objective: [] for objective in self.study.objectives}
         names = short_names(self.methods)
         for row in self.summary:
-            (rate, low, high), move = row["succeeded"], f"moving words by {row['moved'][0]:.2g} times their size"
+            (rate, low, high), move = row["succeeded"], f"moving embeddings by {row['moved'][0]:.2g} times their size"
             lines[row["objective"]].append(Line(names[row["method"]], rate, low, high, move))
         return [Block(name, "success rate, lower is more stable", of_name) for name, of_name in lines.items()]
 
@@ -76,9 +76,9 @@ def _sentence(objective: str, rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _rate(row: dict[str, Any]) -> str:
-    """A rate never stands without the size of the move: any explanation changes if the words become others."""
+    """A rate never stands without the size of the move: any explanation changes if the input becomes another."""
     rate, low, high = row["succeeded"]
     return (
         f"{round(rate * row['n'])} of {row['n']} ({rate:.0%}, 95 % interval {low:.0%} to {high:.0%}), "
-        f"moving words by {row['moved'][0]:.2g} times their own size"
+        f"moving embeddings by {row['moved'][0]:.2g} times their own size"
     )

@@ -158,7 +158,7 @@ def _measured(result: Result) -> str:
 
 def _explained(result: Result) -> tuple[str, str]:
     classes = dict.fromkeys(explains(result.evaluation, metric) for metric in result.comparisons)
-    return " and ".join(classes) or "none", f"units: {units_in_words(result.evaluation.settings)}"
+    return " and ".join(classes) or "none", f"units: {units_in_words(result.evaluation)}"
 
 
 def _about_methods(result: Result) -> str:

@@ -9,6 +9,7 @@ from assay.core.names import shareable
 from assay.core.spec import Spec
 from assay.explainers.given import Given
 from assay.masking.removal import removal_for
+from assay.models.encode import TextEncoder
 from assay.studies.evaluate.evaluation import Evaluation
 from assay.studies.evaluate.study import Evaluate
 
@@ -72,7 +73,7 @@ def settings_words(evaluation: Evaluation) -> dict[str, str]:
         else settings["target"],
         "scale of the methods": settings["scale"] or "each method's own",
         "smallest difference that matters": "" if evaluation.margin is None else str(evaluation.margin),
-        "units": units_in_words(settings),
+        "units": units_in_words(evaluation),
         "draws of methods of pure chance": str(settings.get("draws", "")),
         "removal by the methods": settings["removal"],
         "prompt": settings["prompt"] or "",
@@ -86,9 +87,12 @@ def is_ranked(settings: Mapping[str, Any]) -> bool:
     return settings.get("special_tokens") == "ranked"  # absent where they are protected
 
 
-def units_in_words(settings: Mapping[str, Any]) -> str:
+def units_in_words(evaluation: Evaluation) -> str:
+    """What gets a score; an image is divided into patches whatever the setting, which speaks of texts."""
+    settings = evaluation.settings
+    kind = settings["units"] if isinstance(evaluation.model.encoder, TextEncoder) else "patch"
     scope = "" if settings["scope"] is None else f", {settings['scope']} only"
-    return f"{settings['units']}{scope}{', special tokens are ranked too' if is_ranked(settings) else ''}"
+    return f"{kind}{scope}{', special tokens are ranked too' if is_ranked(settings) else ''}"
 
 
 def specs(evaluation: Evaluation) -> dict[str, str]:
