@@ -94,7 +94,8 @@ class Printer:
 
     def sizes(self, train: Any, held_out: Any) -> None:
         self.labels.update(str(example.label) for example in held_out)
-        self.console.print(f"{len(train):,} {self.noun} to learn from, {len(held_out):,} to choose the checkpoint by")
+        noun = train.inputs if self.noun == "texts" else self.noun
+        self.console.print(f"{len(train):,} {noun} to learn from, {len(held_out):,} to choose the checkpoint by")
 
     def check(self, check: Check, best: bool) -> None:
         line = f"epoch {check.epoch:.2f}  training loss {check.loss:.4f}  validation: {scores(check)}"

@@ -62,6 +62,11 @@ class Dataset(Sequence[Example]):
             digest.update(_bytes(example))
         return digest.hexdigest()
 
+    @property
+    def inputs(self) -> str:
+        """What the examples are, in a word for sentences: texts or images."""
+        return "images" if self.examples and self.examples[0].image is not None else "texts"
+
     def take(self, n: int, seed: int = 0) -> Dataset:
         """A random subset in the original order. With the same seed, a smaller subset is part of a larger one."""
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:

@@ -29,6 +29,7 @@ def save(path: Path, value: int = 0) -> None:
 
 def test_a_folder_is_a_class(photos: Path) -> None:
     for data in (load_dataset(photos, split="train"), load_dataset(photos / "train")):
+        assert data.inputs == "images"
         assert (data.name, data.split, data.labels) == ("photos", "train", ("frog", "ship"))
         assert [e.id for e in data] == ["frog/1.png", "frog/2.JPG", "ship/1.png", "ship/2.JPG"]
         assert [e.label for e in data] == [0, 0, 1, 1]

@@ -206,7 +206,7 @@ def test_students_that_learnt_nothing_are_called_that(result: object) -> None:
     """And a score is shown beside what always giving the most frequent answer would reach."""
     (sentence,) = silent_students(result, 8, result.students[0].methods).sentences()
     assert "undecided: attention_logits" in sentence
-    assert "each student gives the same answer to every test text, so nothing was learnt" in sentence
+    assert "each student gives the same answer to all test texts, so nothing was learnt" in sentence
     assert "four times in five" not in sentence
     share = 100 * np.bincount(result.students[0].answers).max() / len(result.students[0].answers)
     assert f"always the most frequent answer: {share:.1f} %" in sentence
@@ -235,6 +235,7 @@ def test_controls_alone_are_a_sentence_too(result: object) -> None:
 def test_verdicts_say_what_they_cannot_speak_of(room: Path, tmp_path: Path, result: object) -> None:
     """Texts that students share, a teacher that was trained on them, explanations chosen in hindsight."""
     assert result.students[0].remarks == ()  # 24 texts of 72
+    assert replace(result.students[0], inputs="images").sentences()[0].startswith("With 12 images (2 students")
     oracle = "mask_optimisation(selection=oracle)"
 
     def said(plan: object) -> str:
@@ -245,7 +246,7 @@ def test_verdicts_say_what_they_cannot_speak_of(room: Path, tmp_path: Path, resu
     assert "draw their 54 texts from 72, so two of them have 75 % in common" in said(plan_of(room, tmp_path, sizes=54))
     assert "same texts (nested)" in said(plan_of(room, tmp_path, subsets="nested"))
     found = said(plan_of(room, tmp_path, oracle))
-    assert f"{oracle} keeps for each text the explanation that is best by comprehensiveness" in found
+    assert f"{oracle} keeps for each input the explanation that is best by comprehensiveness" in found
     shutil.copytree(room / "teacher", tmp_path / "teacher")
     data = load_dataset(room / "texts.csv")
     known = {"name": data.name, "split": data.split, "fingerprint": data.fingerprint}

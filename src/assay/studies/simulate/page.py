@@ -58,6 +58,7 @@ class SizeTable:
 class Section:
     title: str
     score: str
+    inputs: str
     plot: Markup | None
     tables: Sequence[SizeTable]
 
@@ -73,7 +74,7 @@ def page(result: Simulated, command: str | None = None) -> str:
         facts=[fact for group in result.students[:1] for fact in _facts(group)],
         sections=[_section(group, result.styles) for group in result.students],
         command=command,
-        intervals_over="students and test texts",
+        intervals_over="students and test examples",
     )
 
 
@@ -83,8 +84,8 @@ def _facts(group: Students) -> list[Fact]:
     return [
         Fact("teacher", group.teacher),
         Fact("student", _student(study.student), f"reads {study.max_length} tokens" if study.max_length else ""),
-        Fact("data", group.data, f"{len(group.answers):,} test texts that no student has seen"),
-        Fact("students", f"{seeds} per method", f"{study.subsets} texts"),
+        Fact("data", group.data, f"{len(group.answers):,} test {group.inputs} that no student has seen"),
+        Fact("students", f"{seeds} per method", f"{study.subsets} {group.inputs}"),
         Fact("score", group.score, "with the teacher, without explanations"),
     ]
 
@@ -97,10 +98,12 @@ def _student(base: str | None) -> str:
 
 def _section(group: Students, styles: Mapping[str, MethodStyle]) -> Section:
     tables = [
-        SizeTable(f"{size:,} texts for each student", [_row(m, judged[m], group, styles) for m in _order(judged)])
+        SizeTable(
+            f"{size:,} {group.inputs} for each student", [_row(m, judged[m], group, styles) for m in _order(judged)]
+        )
         for size, judged in group.judged.items()
     ]
-    return Section(group.title, group.score, _plot(group, styles), tables)
+    return Section(group.title, group.score, group.inputs, _plot(group, styles), tables)
 
 
 def _order(judged: Mapping[str, Judged]) -> list[str]:
@@ -134,5 +137,5 @@ def _plot(group: Students, styles: Mapping[str, MethodStyle]) -> Markup | None:
         [f"{size:,}" for size in sizes],
         styles,
         f"{group.score} with the teacher",
-        "texts for each student",
+        f"{group.inputs} for each student",
     )

@@ -52,7 +52,7 @@ def remarks_on_shares(entropies: Mapping[str, float]) -> Iterator[str]:
         if found > most - FLAT:
             yield f"What {name} told students is nearly uniform, so its verdict means little: give a lower temperature."
         elif found < SHARP:
-            yield f"What {name} told students is one token of each text and no other: give a higher temperature."
+            yield f"What {name} told students is one token of each input and no other: give a higher temperature."
 
 
 def _taught(model: Any, data: Dataset) -> Iterator[str]:
@@ -63,8 +63,9 @@ def _taught(model: Any, data: Dataset) -> Iterator[str]:
     if known["fingerprint"] == data.fingerprint or (known["name"], known["split"]) == (data.name, data.split):
         split = f"the {known['split']} split of" if known["split"] else "all of"
         yield (
-            f"{model.name} was trained on {split} {known['name']}, the texts that students learn from and are tested "
-            "on; how well its answers to new texts can be predicted is another question. Name another split."
+            f"{model.name} was trained on {split} {known['name']}, the {data.inputs} that students learn from and are "
+            f"tested on; how well its answers to new {data.inputs} can be predicted is another question. Name another "
+            "split."
         )
 
 
@@ -101,17 +102,18 @@ def _shared(study: Simulate, data: Dataset, sizes: Sequence[int]) -> Iterator[st
     if study.seeds < 2 or not sizes:
         return
     if study.subsets == "nested":
-        yield "All students of a size learn from the same texts (nested), so the verdicts hold for these texts."
+        same = f"the same {data.inputs} (nested), so the verdicts hold for these {data.inputs}"
+        yield f"All students of a size learn from {same}."
         return
     pool, most = len(four_splits(data, study.data_seed).students), max(sizes)
     if most > MOST * pool:
         yield (
-            f"Students draw their {most:,} texts from {pool:,}, so two of them have {100 * most / pool:.0f} % in "
-            "common: verdicts hold for these texts more than for others. Give more data, or smaller sizes."
+            f"Students draw their {most:,} {data.inputs} from {pool:,}, so two of them have {100 * most / pool:.0f} % "
+            f"in common: verdicts hold for these {data.inputs} more than for others. Give more data, or smaller sizes."
         )
 
 
 def _hindsight(study: Simulate) -> Iterator[str]:
     for name, method in study.named.items():
         if metric := getattr(method, "hindsight", ""):
-            yield f"{name} keeps for each text the explanation that is best by {metric}: a choice in hindsight."
+            yield f"{name} keeps for each input the explanation that is best by {metric}: a choice in hindsight."

@@ -55,6 +55,7 @@ class Students:
     betas: Mapping[str, float]  # the weight of each method's explanations
     entropies: Mapping[str, float]
     study: Simulate
+    inputs: str = "texts"  # or images
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()  # reasons to read the verdicts with care
 
@@ -155,6 +156,7 @@ def _group(cell: StudyCell, store: Store) -> Students | None:
         for size, methods in rows.items()
         if seeds[size]
     }
+    data = cell.data.load()
     told = {name: float(np.mean(values)) for name, values in entropies.items()}
     return Students(
         cell.title,
@@ -168,7 +170,8 @@ def _group(cell: StudyCell, store: Store) -> Students | None:
         betas,
         told,
         cell.study,
-        tuple(note for note in cell.data.load().notes if not note.endswith(REPEATED)),  # they are kept once
+        data.inputs,
+        tuple(note for note in data.notes if not note.endswith(REPEATED)),  # they are kept once
         (
             *remarks(cell, cell.study, list(outputs)),
             *(remarks_on_answers(asked.rows["answers"]["students"]) if task == "regression" else ()),
@@ -192,7 +195,7 @@ def _sentence(group: Students, size: int, judged: Mapping[str, Judged]) -> str:
     """What was found with one number of texts; intervals are in the tables."""
     names = short_names(list(judged))
     students = len(judged[NONE].students)
-    head = f"With {size:,} texts ({students} student{'s' * (students != 1)} per method)"
+    head = f"With {size:,} {group.inputs} ({students} student{'s' * (students != 1)} per method)"
     clauses = [
         _clause(verdict, found, judged, names)
         for verdict in (TEACHES, REGULARISES, HURTS, NO_EFFECT, UNDECIDED)
@@ -203,7 +206,7 @@ def _sentence(group: Students, size: int, judged: Mapping[str, Judged]) -> str:
     if methods and students < (needed := fewest(methods)):
         clauses.append(f"fewer than {needed} students can give no verdict{about}")
     if nothing := _nothing_learnt(group, size, enough=students >= fewest(methods)):
-        clauses.append(f"{nothing}: give more texts (sizes) or train longer (recipe)")
+        clauses.append(f"{nothing}: give more {group.inputs} (sizes) or train longer (recipe)")
     return f"{head}, {'; '.join(clauses) or 'there is no method to judge'} ({_reference(judged[NONE], group)})."
 
 
@@ -211,7 +214,7 @@ def _nothing_learnt(group: Students, size: int, *, enough: bool) -> str:
     """Why the scores of students say nothing about what they were taught; empty if they may. Few can only be silent."""
     outputs = group.outputs[size].values()
     if silent(outputs):
-        one = "each student gives the same answer to every test text, so nothing was learnt and"
+        one = f"each student gives the same answer to all test {group.inputs}, so nothing was learnt and"
     elif not enough or learnt(outputs, group.answers):
         return ""
     elif group.task == "regression":

@@ -17,7 +17,7 @@ def tables(result: Simulated) -> Iterator[Table | Text]:
     """One table per teacher and number of texts, then the verdict and the remarks."""
     for group in result.students:
         for size, judged in group.judged.items():
-            yield Text(f"\n{group.title}: {size:,} texts for each student", style="bold")
+            yield Text(f"\n{group.title}: {size:,} {group.inputs} for each student", style="bold")
             yield _table(group, judged)
         for sentence in (*group.sentences(), *group.remarks):
             yield Text(sentence)
