@@ -557,7 +557,12 @@ def test_a_measurable_model_gives_all_its_curves(tmp_path):
         planned(store, asked(data, measurable=True, count=True))
 
 
-def test_images_are_refused():
+def test_images_are_refused_before_anything_is_trained(tmp_path):
+    for split in ("train", "dev", "test"):
+        images, labels = np.zeros((4, 8, 8, 3), np.uint8), np.arange(4) % 2
+        np.savez(tmp_path / f"{split}.npz", images=images, labels=labels, classes=np.array(["a", "b"]))
+    with pytest.raises(SpecError, match="masks the words of texts"):
+        planned(Store(tmp_path / "s"), asked(tmp_path))
     data = Dataset((Example(image=np.zeros((8, 8, 3), np.uint8)),))
     with pytest.raises(InputError, match="masks the words of texts"):
         apply(data, [[Span(0, 0, 1)]], Amount("count", 1))

@@ -16,7 +16,7 @@ from assay.experiments.study import ReportContext, StudyContext, StudyReport
 from assay.explainers import METHODS as CATALOGUE
 from assay.explainers.methods import fit_jobs, learned_parts, named_methods
 from assay.explainers.supported import supported
-from assay.studies.roar.tasks import RankTask, RetrainTask, RoarData, UnmaskedTask
+from assay.studies.roar.tasks import WORDS_ONLY, RankTask, RetrainTask, RoarData, UnmaskedTask
 from assay.training.scratch import is_scratch
 
 RANDOM = "random"
@@ -139,7 +139,10 @@ def trained_model(context: StudyContext, test: str, test_limit: int | None) -> t
         raise SpecError(
             f"ROAR retrains its models, but {model.name} is loaded. Use `train:` and `on:` instead of `load:`."
         )
-    if (model.training.task or model.training.splits()[0].task) != "classification":
+    train = model.training.splits()[0]
+    if train.inputs == "images":
+        raise SpecError(WORDS_ONLY)
+    if (model.training.task or train.task) != "classification":
         raise SpecError("ROAR needs a classifier; this model predicts scores.")
     return model, RoarData(model.training, test, test_limit)
 

@@ -41,6 +41,9 @@ TOPS, SHARES = range(1, 11), range(10, 100, 10)  # of the sparsity
 Explained = tuple[list[Span], NDArray[Any]]  # the words of a text and their scores
 
 
+WORDS_ONLY = "ROAR masks the words of texts, and these data are images; give data of texts"
+
+
 @dataclass(frozen=True)
 class RoarData:
     """The unmasked splits of a training, and the test split."""
@@ -165,7 +168,7 @@ Ranks = Sequence[Sequence[Span]]  # per example the spans of its words in the or
 def apply(data: Dataset, ranks: Ranks, amount: Amount) -> Dataset:
     """The data with the first words of every ranking masked; sorted, so that equal sets give equal data."""
     if any(example.image is not None for example in data):
-        raise InputError("ROAR masks the words of texts, and these data are images; give data of texts")
+        raise InputError(WORDS_ONLY)
     pairs = zip(data, ranks, strict=True)
     examples = tuple(replace(e, removed=tuple(sorted(rank[: amount.of(len(rank))]))) for e, rank in pairs)
     return replace(data, examples=examples)
