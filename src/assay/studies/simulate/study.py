@@ -310,25 +310,31 @@ class _JobMaker:
             last,
             alone,
         )
+        spec = self._spec_of(task, beta)
+        needs = (*self.context.needs, self.asked.key, *((key,) if key else ()), *(job.key for job in trials))
+        tags = {"method": shown, "size": size, "seed": seed, "step": "student" if seed != TRIAL_SEED else "trial"}
+        return self._job(task, spec, tags, needs, artifact=True, temporary=True)
+
+    def _spec_of(self, task: StudentTask, beta: float | None) -> dict[str, Any]:
+        """What changes a student's rows, besides the jobs it needs."""
+        lesson = task.lesson
         spec = {
             "kind": "simulate_student",
-            "revision": StudentTask.revision,
-            "student": self.student.identity,
-            "recipe": Recipe.from_spec(self.study.recipe).to_json(),
-            "size": size,
-            "seed": seed,
+            "revision": task.revision,
+            "student": task.student.identity,
+            "recipe": Recipe.from_spec(task.recipe).to_json(),
+            "size": task.size,
+            "seed": task.seed,
             "subsets": self.study.subsets,
             "texts": self.texts,
             "lesson": [lesson.temperature, lesson.relative, lesson.control],
             "beta": beta,
-            "tried": list(self.study.betas) if trials else [],
-            "last": last,
+            "tried": [tried for tried, _ in task.tried],
+            "last": task.last,
         }
-        if key and (self.study.student or self.study.max_length):  # it may read other tokens than the teacher
+        if task.explained and (self.study.student or self.study.max_length):  # it may read other tokens
             spec["carried"] = CARRIED
-        needs = (*self.context.needs, self.asked.key, *((key,) if key else ()), *(job.key for job in trials))
-        tags = {"method": shown, "size": size, "seed": seed, "step": "student" if seed != TRIAL_SEED else "trial"}
-        return self._job(task, spec, tags, needs, artifact=True, temporary=True)
+        return spec
 
     def _job(self, task: Task, spec: dict[str, Any], tags: dict[str, Any], needs: tuple[str, ...], **more: Any) -> Job:
         return Job(
