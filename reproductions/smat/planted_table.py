@@ -1,4 +1,4 @@
-"""Planted heads as a table, and what it says in a sentence."""
+"""The table of planted heads, and its finding in a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes on rationales: offsets that do not count characters mark pieces of words or blanks."""
+"""Notes on rationales: offsets that do not count characters, and masks that may be inverted."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from assay.core.types import Example, Span
+from assay.datasets.images import size_of
 from assay.datasets.text_notes import is_common, share
 
+MOST = 0.5  # share of the pixels above which masks are likely to be inverted
 CUT = 0.2  # share of spans inside words above which offsets are likely to count something else
 
 
@@ -21,6 +23,21 @@ def rationale_notes(examples: Sequence[Example]) -> Iterator[str]:
     cut = [text[span.start : span.end] for text, span in marked if _cuts_word(text, span)]
     if len(cut) > CUT * len(marked):
         yield f"{share(len(cut), len(marked))} rationale spans begin or end inside a word ({cut[0]!r}); {_ADVICE}"
+    shares = list(_marked_shares(examples))
+    if shares and (mean := sum(shares) / len(shares)) > MOST:
+        yield (
+            f"rationales mark {100 * mean:.0f} % of the pixels of an image, on average: if they are masks, check that "
+            "they are not inverted (0 is the background)."
+        )
+
+
+def _marked_shares(examples: Sequence[Example]) -> Iterator[float]:
+    """Of every image and annotator: the share of the pixels that the rationale marks."""
+    for example in examples:
+        if example.image is not None and example.rationales:
+            width, height = size_of(example.image)
+            for spans in example.rationales:
+                yield sum(span.end - span.start for span in spans) / (width * height)
 
 
 _ADVICE = (

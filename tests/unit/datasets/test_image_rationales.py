@@ -97,3 +97,11 @@ def test_files_of_masks_lie_where_their_table_does(tmp_path: Path) -> None:
     assert sum(span.end - span.start for span in data[0].rationales[0]) == MARKED.sum()
     assert data[1].rationales == ()
     assert not any("rationale" in note for note in data.notes)
+
+
+def test_masks_that_may_be_inverted_are_noted() -> None:
+    rows = [{"image": IMAGE, "id": "a", "rationale": mask} for mask in (MASK, 255 * (MASK == 0).astype(np.uint8))]
+    assert not load_dataset(rows[:1]).notes
+    (note,) = load_dataset(rows[1:]).notes
+    assert f"mark {100 * (~MARKED).mean():.0f} % of the pixels" in note
+    assert "not inverted" in note
